@@ -67,6 +67,9 @@ struct layer {
     const int32_t *producer; /* (n_producer) in file order */
     uint32_t n_operand; /* groups of producers whose channels together fill C; 2 or more for add and mul */
     int32_t weight_producer; /* matmul: where the second operand comes from; else LAYER_NO_PRODUCER */
+    /* Channels of its producers, and of the second operand, in front of those that it reads, which need not
+     * be all behind them either: 0 and all but in parts of a cut layer (network_cut.h). */
+    uint32_t skip[2];
     /* LAYER_EINSUM only: the loop nest as in the file, or in that of Timeloop (problem name = layer name) */
     const struct problem *einsum;
 };
@@ -108,6 +111,8 @@ struct network {
     uint32_t n_repeat;
     const struct network_repeat *repeat; /* (n_repeat) by first layer; 2 times or more */
     bool unroll;                         /* the file wants them searched one by one all the same */
+    uint32_t n_cut;                  /* 0: no layer is in parts */
+    const struct network_cut *cut;   /* (n_cut) what made them: network_cut.h */
     struct arena arena;
 };
 

@@ -80,14 +80,19 @@ static void note(const struct reads *reads, int32_t source, bool second, uint32_
     }
 }
 
-static void note_all(const struct reads *reads, int32_t source, bool second, uint32_t b)
+/* Of the n elements from `skip` channels on of all that `source` gives, of which `*before` elements lie in
+ * sources before it. */
+static void note_all(const struct reads *reads, int32_t source, bool second, uint32_t b, uint32_t skip,
+                     uint64_t n, uint64_t *before)
 {
     const struct network *network = reads->plain->network;
     uint32_t k = source < 0 ? network->input[-1 - source].c : network->layer[source].k;
     uint32_t h = source < 0 ? network->input[-1 - source].h : network->layer[source].p;
     uint32_t w = source < 0 ? network->input[-1 - source].w : network->layer[source].q;
-    for (uint32_t i = 0; i < k * h * w; i++)
-        note(reads, source, second, b, i / (h * w), i / w % h, i % w);
+    uint64_t first = (uint64_t)skip * h * w;
+    for (uint32_t i = 0; i < k * h * w; i++, ++*before)
+        if (*before >= first && *before < first + n)
+            note(reads, source, second, b, i / (h * w), i / w % h, i % w);
 }
 
 /* Input channel c of every operand, at one place. */
@@ -142,6 +147,7 @@ static void note_element(const struct reads *reads, uint32_t l, uint32_t b, uint
     const struct layer *layer = &reads->plain->network->layer[l];
     const uint32_t out[3] = {k, p, q};
     uint32_t in[3] = {0}; /* C, H, W */
+    uint64_t before = 0;
     switch (layer->type) {
     case LAYER_POOL:
         note_window(reads, l, b, k, p, q);
@@ -155,14 +161,15 @@ static void note_element(const struct reads *reads, uint32_t l, uint32_t b, uint
                                     : reads->plain->network->layer[source].q;
             if (h == layer->p && w == layer->q)
                 continue;
-            note_all(reads, source, false, b);
+            note_all(reads, source, false, b, layer->skip[0], layer->c, &before);
             if (i + 1 == layer->n_producer)
                 return;
         }
         note_sum(reads, l, b, k, p, q);
         return;
     case LAYER_MATMUL:
-        note_all(reads, layer->weight_producer, true, b);
+        note_all(reads, layer->weight_producer, true, b, layer->skip[1],
+                 (uint64_t)layer->k * (layer->c / layer->groups), &before);
         note_sum(reads, l, b, k, p, q);
         return;
     case LAYER_UPSAMPLE:
@@ -446,7 +453,7 @@ static void prepare(struct plain *plain)
     uint32_t batch = plain->plan->context->batch;
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct layer *layer = &network->layer[l];
-        uint32_t n = 0;
+        uint32_t n = 0, skip = layer->skip[0];
         plain->channel[l] =
             arena_alloc(plain->arena, (size_t)layer->n_operand * layer->c, sizeof(struct channel));
         if (!plain->channel[l])
@@ -455,7 +462,10 @@ static void prepare(struct plain *plain)
             int32_t source = layer->producer[i];
             uint32_t k = source < 0 ? network->input[-1 - source].c : network->layer[source].k;
             for (uint32_t c = 0; c < k && n < layer->n_operand * layer->c; c++)
-                plain->channel[l][n++] = (struct channel){source, c};
+                if (skip > 0)
+                    skip--;
+                else
+                    plain->channel[l][n++] = (struct channel){source, c};
         }
         plain->need[l] = new_map(plain->arena, batch, layer->k, layer->p, layer->q);
         plain->made[l] = new_map(plain->arena, batch, layer->k, layer->p, layer->q);

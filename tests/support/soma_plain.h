@@ -27,6 +27,11 @@ bool soma_plain_agrees(const struct soma_plan *plan, const struct fused_schedule
  * padding, groups, fully connected layers, sums, concatenations, transposes and matrix products. */
 void soma_random_network(struct random_stream *stream, struct text_buffer *text);
 
+/* The network with random layers cut in random ways, up to 3 x 3 parts each; none may be. Memory of
+ * `arena`. */
+void soma_random_cut(struct random_stream *stream, const struct network *network, struct arena *arena,
+                     struct network *out);
+
 /* A random scheme of a network. Memory of `arena`. */
 struct soma_lfa soma_random_lfa(struct random_stream *stream, const struct soma_graph *graph,
                                 struct arena *arena);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "costmodel/model/network_cut.h"
 #include "tests/support/soma_plain.h"
 
 enum { N_NODE_MAX = 12, EXTENT_MAX = 10, CHANNEL_MAX = 6 };
@@ -214,6 +215,32 @@ void soma_random_network(struct random_stream *stream, struct text_buffer *text)
     if (d.n_node == 1) {
         begin(&d, "activation", d.node[0].k, d.node[0].k, d.node[0].h, d.node[0].w);
         end(&d, 0, 0);
+    }
+}
+
+static uint32_t at_most(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+void soma_random_cut(struct random_stream *stream, const struct network *network, struct arena *arena,
+                     struct network *out)
+{
+    struct network_cut *cut = arena_alloc(arena, network->n_layer, sizeof *cut);
+    uint32_t n = 0;
+    struct dse_error err = {0};
+    if (!cut)
+        abort();
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        uint32_t k = 1 + random_below(stream, at_most(3, network_cut_k_max(network, l)));
+        k = network_cut_k_next(network, l, k) ? network_cut_k_next(network, l, k) : 1;
+        uint32_t c = 1 + random_below(stream, at_most(3, network_cut_c_max(network, l, k)));
+        if (random_below(stream, 2) == 0 && (k > 1 || c > 1))
+            cut[n++] = (struct network_cut){network->layer[l].name, k, c};
+    }
+    if (network_cut(network, cut, n, arena, out, &err) != DSE_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
     }
 }
 

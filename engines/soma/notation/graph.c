@@ -52,6 +52,40 @@ static void set_from(const struct layer *layer, struct soma_operand *operand)
     }
 }
 
+/* A part of a cut layer reads the channels of its own groups, or of its own share of a sum; of a second
+ * operand those of its groups. */
+static void set_channels(const struct network *network, const struct layer *layer,
+                         struct soma_operand *operand)
+{
+    const uint32_t area = operand->h * operand->w;
+    uint64_t begin = layer->skip[0], end = begin + (operand->flattened ? layer->c / area : layer->c);
+    operand->first_k = 0;
+    operand->n_k = operand->k;
+    if (!layer_has_macs(layer))
+        return;
+    if (operand->second) {
+        const uint64_t words = layer_second_operand_words(layer);
+        operand->first_k = layer->skip[1];
+        operand->n_k = words < (uint64_t)operand->k * area ? (uint32_t)(words / area) : operand->k;
+        return;
+    }
+    uint64_t low = UINT64_MAX, high = 0, at = 0;
+    for (uint32_t i = 0; i < layer->n_producer; i++) {
+        const int32_t p = layer->producer[i];
+        const uint64_t k = p < 0 ? network->input[-1 - p].c : network->layer[p].k;
+        const uint64_t first = begin > at ? begin - at : 0, past = end < at + k ? end - at : k;
+        if (p == operand->source && end > at && past > first) {
+            low = first < low ? first : low;
+            high = past > high ? past : high;
+        }
+        at += k;
+    }
+    if (high > low) {
+        operand->first_k = (uint32_t)low;
+        operand->n_k = (uint32_t)(high - low);
+    }
+}
+
 static void add_operand(struct builder *b, uint32_t layer, int32_t source, bool second)
 {
     const struct network *network = b->network;
@@ -70,6 +104,7 @@ static void add_operand(struct builder *b, uint32_t layer, int32_t source, bool 
     const struct layer *to = &network->layer[layer];
     operand->flattened = to->type == LAYER_LINEAR && (operand->h != to->p || operand->w != to->q);
     set_from(to, operand);
+    set_channels(network, to, operand);
 }
 
 static void add_operands(struct builder *b)

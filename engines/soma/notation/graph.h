@@ -20,6 +20,9 @@ struct soma_operand {
     bool second;      /* the second operand of a matmul: every tile needs all of it, for its samples */
     bool flattened;   /* a fully connected layer reads a whole feature map as its channels */
     uint32_t k, h, w; /* what the source gives per sample */
+    /* The channels of it that the layer reads at all, so many from this one on: all, but of a part of a layer
+     * (costmodel/model/network_cut.h). */
+    uint32_t first_k, n_k;
     /* Per dimension of the source: the dimension of the layer's output whose range decides what a tile needs
      * of it; SOMA_N_DIM: none, a tile needs all. For the default rules. */
     uint8_t from[SOMA_N_DIM];

@@ -86,7 +86,8 @@ static struct soma_range channel_range(const struct network *network, const stru
     if (layer_has_macs(layer))
         of = group_channels(layer, of);
     if (of.begin == 0 && of.end == layer->c)
-        return (struct soma_range){0, operand->k};
+        return (struct soma_range){operand->first_k, operand->first_k + operand->n_k};
+    of = (struct soma_range){of.begin + layer->skip[0], of.end + layer->skip[0]};
     for (uint32_t i = 0, at = 0; i < layer->n_producer; i++) {
         int32_t source = layer->producer[i];
         uint32_t k = source < 0 ? network->input[-1 - source].c : network->layer[source].k;
@@ -98,7 +99,7 @@ static struct soma_range channel_range(const struct network *network, const stru
                 found.end = end - at > found.end ? end - at : found.end;
             }
         }
-        at = at + k == layer->c ? 0 : at + k;
+        at = layer->n_operand > 1 && at + k == layer->c ? 0 : at + k;
     }
     return found;
 }
@@ -119,7 +120,7 @@ static bool tile_need(const struct soma_plan *plan, const struct soma_operand *o
                       const struct soma_place *place, struct soma_shape *need)
 {
     const struct soma_layer_plan *layer = &plan->layer[operand->layer];
-    uint32_t length[SOMA_N_DIM] = {plan->context->batch, operand->k, operand->h, operand->w};
+    uint32_t length[SOMA_N_DIM] = {plan->context->batch, operand->n_k, operand->h, operand->w};
     for (int d = 0; d < SOMA_N_DIM; d++) {
         uint8_t from = operand->from[d];
         if (from == SOMA_N_DIM)

@@ -162,7 +162,7 @@ static bool reads_cut_channels(const struct soma_operand *operand, const struct 
     return from == SOMA_H || from == SOMA_W || (from == SOMA_K && reader->cut_channels);
 }
 
-/* Whether all tiles of a reader together read every element of the source. */
+/* Whether all tiles of a reader together read every element of the source's channels that it reads. */
 static bool reads_all(const struct soma_search *search, const struct soma_operand *operand)
 {
     const struct layer *layer = &search->context.network->layer[operand->layer];
@@ -194,7 +194,8 @@ static void find_completeness(const struct soma_search *search, struct curves *c
         for (uint32_t u = graph->first_use[l]; u < graph->first_use[l + 1]; u++) {
             const struct soma_operand *operand = &graph->operand[graph->use[u]];
             const struct curves *reader = &curves[operand->layer];
-            curves[l].complete &= reader->complete && reads_all(search, operand);
+            curves[l].complete &=
+                reader->complete && operand->n_k == operand->k && reads_all(search, operand);
             curves[l].cut_channels |= reads_cut_channels(operand, reader);
         }
     }
@@ -354,8 +355,8 @@ static uint64_t load_byte(const struct soma_search *search, const struct soma_op
 {
     uint64_t byte = (uint64_t)search->context.batch * search->context.graph->word_byte;
     if (reader->complete && reads_all(search, operand))
-        return byte * operand->k * operand->h * operand->w;
-    uint32_t k = !search->context.compat && reads_cut_channels(operand, reader) ? 1 : operand->k;
+        return byte * operand->n_k * operand->h * operand->w;
+    uint32_t k = !search->context.compat && reads_cut_channels(operand, reader) ? 1 : operand->n_k;
     double area = load_rows(search, operand, 0, &reader->axis[0]) *
                   load_rows(search, operand, 1, &reader->axis[1]) * (1 - 1e-9);
     return (uint64_t)ceil(area) * k * byte;

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "tests/support/soma_plain.h"
 
-enum { N_NETWORK = 1900, N_SCHEME = 5 };
+enum { N_NETWORK = 1900, N_NETWORK_CUT = 600, N_SCHEME = 5 };
 
 static enum dse_status no_cost(const void *self, const struct core_tile *tile, struct core_cost *cost,
                                struct dse_error *err)
@@ -22,7 +22,7 @@ static enum dse_status no_cost(const void *self, const struct core_tile *tile, s
 
 /* What has been looked at. */
 struct seen {
-    uint32_t n_valid, n_empty, n_tiling, n_tile, n_overlap;
+    uint32_t n_valid, n_empty, n_tiling, n_tile, n_overlap, n_part;
 };
 
 static void check(enum dse_status status, const struct dse_error *err, const char *network)
@@ -114,44 +114,68 @@ static void check_scheme(const struct soma_context *context, const struct soma_l
             schedule.tensor[i].kind == FUSED_OFMAP && schedule.tensor[i].dram_byte < schedule.tensor[i].byte;
 }
 
-/* More than 5,000 of the 9,500 schemes can be cut, and stored tiles that overlap are among them. */
-static void test_parse_agrees_with_elements(void **state)
+/* Random schemes of n_network networks; `cut`: with layers in parts. */
+static struct seen look_at(uint32_t n_network, bool cut)
 {
     struct seen seen = {0};
-    (void)state;
-    for (uint32_t n = 0; n < N_NETWORK; n++) {
+    for (uint32_t n = 0; n < n_network; n++) {
         struct random_stream stream = random_stream_make(11, n, RANDOM_TEST);
-        struct network network;
+        struct network network, parts;
         struct soma_graph graph;
         struct text_buffer text;
-        struct arena arena;
+        struct arena arena, cuts;
         struct dse_error err = {0};
         text_init(&text);
         arena_init(&arena);
+        arena_init(&cuts);
         soma_random_network(&stream, &text);
         check(network_parse("random", text.data, text.length, &network, &err), &err, text.data);
+        parts = network;
+        if (cut)
+            soma_random_cut(&stream, &network, &cuts, &parts);
+        seen.n_part += parts.n_layer - network.n_layer;
         for (uint32_t i = 0; i < N_SCHEME; i++) {
             arena_reset(&arena);
-            check(soma_graph_init(&network, &arena, &graph, &err), &err, text.data);
+            check(soma_graph_init(&parts, &arena, &graph, &err), &err, text.data);
             const struct soma_context context = {
-                &network, &graph, 1 + random_below(&stream, 3), {NULL, no_cost}, false};
+                &parts, &graph, 1 + random_below(&stream, 3), {NULL, no_cost}, false};
             struct soma_lfa lfa = soma_random_lfa(&stream, &graph, &arena);
             check_scheme(&context, &lfa, &arena, text.data, &seen);
         }
         network_free(&network);
         arena_free(&arena);
+        arena_free(&cuts);
         text_free(&text);
     }
-    print_message("%u schemes of %u, %u tiles, %u stored ones overlap; %u tiling, %u empty\n", seen.n_valid,
-                  (unsigned)N_NETWORK * N_SCHEME, seen.n_tile, seen.n_overlap, seen.n_tiling, seen.n_empty);
+    print_message("%u schemes of %u, %u tiles, %u stored ones overlap; %u tiling, %u empty; %u more parts\n",
+                  seen.n_valid, n_network * N_SCHEME, seen.n_tile, seen.n_overlap, seen.n_tiling,
+                  seen.n_empty, seen.n_part);
+    return seen;
+}
+
+/* More than 5,000 of the 9,500 schemes can be cut, and stored tiles that overlap are among them. */
+static void test_parse_agrees_with_elements(void **state)
+{
+    (void)state;
+    const struct seen seen = look_at(N_NETWORK, false);
     assert_true(seen.n_valid > 5000);
     assert_true(seen.n_overlap > 300);
+}
+
+/* The same of networks with layers in parts. */
+static void test_parse_agrees_with_elements_in_parts(void **state)
+{
+    (void)state;
+    const struct seen seen = look_at(N_NETWORK_CUT, true);
+    assert_true(seen.n_valid > 1000);
+    assert_true(seen.n_part > 500);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_agrees_with_elements),
+        cmocka_unit_test(test_parse_agrees_with_elements_in_parts),
     };
     return cmocka_run_group_tests_name("soma elements", tests, NULL, NULL);
 }

@@ -1,0 +1,386 @@
+/* Counts first, since a layer may stand before its producers: where the parts of each layer will stand. Then
+ * the parts, with the producers of whose channels they read. */
+#include "costmodel/model/network_cut.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct range {
+    uint32_t begin, end;
+};
+
+/* Where the parts of a layer stand in the new network. */
+struct place {
+    uint32_t first, n; /* all layers that it becomes */
+    uint32_t k, c;     /* parts */
+    bool whole;        /* the last of them is the concatenation of its parts */
+};
+
+struct cutter {
+    const struct network *from;
+    struct place *place; /* (from->n_layer) */
+    struct layer *layer; /* of the new network */
+    struct arena *arena;
+};
+
+static struct range piece(uint32_t extent, uint32_t n, uint32_t i)
+{
+    const uint32_t less = extent / n, more = extent % n, begin = i * less + (i < more ? i : more);
+    return (struct range){begin, begin + less + (i < more)};
+}
+
+static struct network_input shape_of(const struct network *network, int32_t producer)
+{
+    if (producer < 0)
+        return network->input[-1 - producer];
+    const struct layer *layer = &network->layer[producer];
+    return (struct network_input){layer->name, layer->k, layer->p, layer->q};
+}
+
+/* Channels of its input that stand for one channel of its producers: height x width where it flattens. */
+static uint32_t flattened(const struct network *network, const struct layer *layer)
+{
+    const struct network_input from = shape_of(network, layer->producer[0]);
+    return layer->type == LAYER_LINEAR && (from.h != layer->p || from.w != layer->q) ? from.h * from.w : 1;
+}
+
+/* Whether each group of a matmul has whole channels of the second operand. */
+static bool second_in_groups(const struct network *network, const struct layer *layer)
+{
+    const struct network_input second = shape_of(network, layer->weight_producer);
+    const uint64_t group = layer_second_operand_words(layer) / layer_operand_groups(layer);
+    return group % ((uint64_t)second.h * second.w) == 0;
+}
+
+/* ---- what is possible ---- */
+
+static bool is_cuttable(const struct layer *layer)
+{
+    return layer->type == LAYER_CONV || layer->type == LAYER_LINEAR || layer->type == LAYER_CONV_TRANSPOSE ||
+           layer->type == LAYER_MATMUL;
+}
+
+uint32_t network_cut_k_max(const struct network *network, uint32_t l)
+{
+    const struct layer *layer = &network->layer[l];
+    if (!network->is_graph || !is_cuttable(layer))
+        return 1;
+    if (layer->type == LAYER_MATMUL)
+        return second_in_groups(network, layer) ? layer_operand_groups(layer) : 1;
+    return layer->k;
+}
+
+uint32_t network_cut_c_max(const struct network *network, uint32_t l, uint32_t k)
+{
+    const struct layer *layer = &network->layer[l];
+    if (!network->is_graph || !is_cuttable(layer) || layer->type == LAYER_MATMUL || k < layer->groups)
+        return 1;
+    return layer->c / layer->groups / flattened(network, layer);
+}
+
+uint32_t network_cut_k_next(const struct network *network, uint32_t l, uint32_t k)
+{
+    const uint32_t groups = layer_operand_groups(&network->layer[l]);
+    const uint64_t next = k <= groups ? k : ((uint64_t)k + groups - 1) / groups * groups;
+    return next <= network_cut_k_max(network, l) ? (uint32_t)next : 0;
+}
+
+static enum dse_status fail(const struct layer *layer, struct dse_error *err, const char *what,
+                            uint32_t parts, uint32_t most)
+{
+    return dse_fail(err, DSE_BAD_INPUT,
+                    "layer %.100s cannot be cut into %u parts along its %s channels: %s %u", layer->name,
+                    parts, what, "the most is", most);
+}
+
+enum dse_status network_cut_check(const struct network *network, const struct network_cut *cut,
+                                  struct dse_error *err)
+{
+    const int l = network_find_layer(network, cut->layer);
+    if (l < 0)
+        return dse_fail(err, DSE_BAD_INPUT, "network %s has no layer \"%.100s\"", network->name, cut->layer);
+    const struct layer *layer = &network->layer[l];
+    const uint32_t k_max = network_cut_k_max(network, (uint32_t)l);
+    if (k_max == 1 && network_cut_c_max(network, (uint32_t)l, 1) == 1)
+        return dse_fail(err, DSE_BAD_INPUT, "layer %.100s cannot be cut: it is of type %s%s", layer->name,
+                        layer_type_text(layer->type),
+                        is_cuttable(layer) ? ", and has no groups of whole channels" : "");
+    if (cut->k == 0 || cut->c == 0 || (cut->k == 1 && cut->c == 1))
+        return dse_fail(err, DSE_BAD_INPUT, "layer %.100s is cut into %u x %u parts; it must be 2 or more",
+                        layer->name, cut->k, cut->c);
+    if (cut->k > k_max)
+        return fail(layer, err, "output", cut->k, k_max);
+    if (network_cut_k_next(network, (uint32_t)l, cut->k) != cut->k)
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "layer %.100s cannot be cut into %u parts along its output channels: it has %u groups, "
+            "and more parts than that must be a multiple of it",
+            layer->name, cut->k, layer->groups);
+    const uint32_t c_max = network_cut_c_max(network, (uint32_t)l, cut->k);
+    return cut->c > c_max ? fail(layer, err, "input", cut->c, c_max) : DSE_OK;
+}
+
+/* ---- parts ---- */
+
+/* Part i of `k`, as a layer that reads the channels `*of` of what its producers give (before flattening). */
+static struct layer part_along_k(const struct network *network, const struct layer *layer, uint32_t k,
+                                 uint32_t i, struct range *of)
+{
+    struct layer part = *layer;
+    const uint32_t n = layer_operand_groups(layer), group_c = layer->c / n / flattened(network, layer);
+    const uint32_t per_group = k <= n ? 1 : k / n; /* parts of one group */
+    const struct range groups =
+        per_group == 1 ? piece(n, k < n ? k : n, i) : (struct range){i / per_group, i / per_group + 1};
+    const struct range within =
+        n == 1 ? piece(layer->k, k, i) : piece(layer->k / n, per_group, i % per_group);
+    part.groups = layer->groups / n * (groups.end - groups.begin);
+    part.k = (within.end - within.begin) * (groups.end - groups.begin);
+    part.c = layer->c / n * (groups.end - groups.begin);
+    *of = (struct range){groups.begin * group_c, groups.end * group_c};
+    if (layer->type == LAYER_MATMUL) {
+        const struct network_input second = shape_of(network, layer->weight_producer);
+        part.skip[1] = second.c / n * groups.begin;
+    }
+    return part;
+}
+
+/* Part j of `c` of such a one, which has one group. */
+static struct layer part_along_c(const struct network *network, const struct layer *layer, struct layer part,
+                                 uint32_t c, uint32_t j, struct range *of)
+{
+    const struct range share = piece(of->end - of->begin, c, j);
+    part.c = (share.end - share.begin) * flattened(network, layer);
+    *of = (struct range){of->begin + share.begin, of->begin + share.end};
+    return part;
+}
+
+/* The number of the layer that makes part i of what layer l makes. */
+static uint32_t maker_of(const struct place *place, uint32_t i)
+{
+    return place->first + (place->c > 1 ? i * (place->c + 1) + place->c : i);
+}
+
+static uint32_t n_makers(const struct cutter *cutter, int32_t producer)
+{
+    return producer < 0 ? 1 : cutter->place[producer].k;
+}
+
+/* Of part m of what a producer gives. */
+static uint32_t channels_of(const struct cutter *cutter, int32_t producer, uint32_t m)
+{
+    const uint32_t n = n_makers(cutter, producer);
+    struct range of;
+    if (n == 1)
+        return shape_of(cutter->from, producer).c;
+    return part_along_k(cutter->from, &cutter->from->layer[producer], n, m, &of).k;
+}
+
+/* Those of the producers, one after the other, that give channels `of`; layer->skip[0] is what the first of them
+ * gives before. NULL `of`: all. */
+static enum dse_status set_producers(const struct cutter *cutter, const struct layer *from,
+                                     const struct range *of, struct layer *layer, struct dse_error *err)
+{
+    uint64_t n = 0, at = 0;
+    for (uint32_t i = 0; i < from->n_producer; i++)
+        n += n_makers(cutter, from->producer[i]);
+    int32_t *producer = arena_alloc(cutter->arena, n, sizeof *producer);
+    DSE_TRY(arena_check(cutter->arena, "a network in parts", err));
+    layer->producer = producer;
+    layer->n_producer = 0;
+    for (uint32_t i = 0; i < from->n_producer; i++) {
+        const int32_t p = from->producer[i];
+        const uint32_t n_part = n_makers(cutter, p);
+        for (uint32_t m = 0; m < n_part; m++) {
+            const uint32_t k = channels_of(cutter, p, m);
+            const bool reads = !of || (at < of->end && at + k > of->begin);
+            if (reads && layer->n_producer == 0 && of)
+                layer->skip[0] = of->begin - (uint32_t)at;
+            if (reads)
+                producer[layer->n_producer++] = p < 0 ? p : (int32_t)maker_of(&cutter->place[p], m);
+            at += k;
+        }
+    }
+    if (from->weight_producer >= 0) {
+        const struct place *second = &cutter->place[from->weight_producer];
+        layer->weight_producer =
+            (int32_t)(second->whole ? second->first + second->n - 1 : maker_of(second, 0));
+    }
+    return DSE_OK;
+}
+
+static enum dse_status set_name(const struct cutter *cutter, const char *name, const char *suffix,
+                                struct layer *layer, struct dse_error *err)
+{
+    char text[PROBLEM_NAME_MAX];
+    const int n = snprintf(text, sizeof text, "%s#%s", name, suffix);
+    if (n < 0 || (size_t)n >= sizeof text)
+        return dse_fail(err, DSE_LIMIT, "layer %s cannot be cut: %s#%s is longer than %d bytes", name, name,
+                        suffix, PROBLEM_NAME_MAX - 1);
+    layer->name = arena_copy_text(cutter->arena, text, (size_t)n);
+    return arena_check(cutter->arena, "a network in parts", err);
+}
+
+/* The layer `of` (a sum, a concatenation), of what layers first, first + step, ... make. */
+static enum dse_status join_parts(const struct cutter *cutter, enum layer_type type, const struct layer *of,
+                                  uint32_t first, uint32_t step, uint32_t n, struct layer *to,
+                                  struct dse_error *err)
+{
+    int32_t *producer = arena_alloc(cutter->arena, n, sizeof *producer);
+    DSE_TRY(arena_check(cutter->arena, "a network in parts", err));
+    for (uint32_t i = 0; i < n; i++)
+        producer[i] = (int32_t)(first + i * step);
+    *to = (struct layer){.name = of->name,
+                         .type = type,
+                         .line = of->line,
+                         .c = of->k,
+                         .k = of->k,
+                         .p = of->p,
+                         .q = of->q,
+                         .r = 1,
+                         .s = 1,
+                         .h = of->p,
+                         .w = of->q,
+                         .stride = {1, 1},
+                         .dilation = {1, 1},
+                         .groups = 1,
+                         .count = of->count,
+                         .batch = of->batch,
+                         .permute = "",
+                         .n_producer = n,
+                         .producer = producer,
+                         .n_operand = type == LAYER_ADD ? n : 1,
+                         .weight_producer = LAYER_NO_PRODUCER};
+    return DSE_OK;
+}
+
+/* Part i along K: one layer, or its parts along C and their sum. */
+static enum dse_status make_part(const struct cutter *cutter, uint32_t l, uint32_t i, struct dse_error *err)
+{
+    const struct layer *from = &cutter->from->layer[l];
+    const struct place *place = &cutter->place[l];
+    const uint32_t at = maker_of(place, i);
+    struct layer *to = &cutter->layer[at];
+    struct range of;
+    char suffix[32];
+    struct layer part = part_along_k(cutter->from, from, place->k, i, &of);
+    snprintf(suffix, sizeof suffix, "%u", i + 1);
+    DSE_TRY(set_name(cutter, from->name, suffix, &part, err));
+    if (place->c == 1) {
+        *to = part;
+        return set_producers(cutter, from, &of, to, err);
+    }
+    for (uint32_t j = 0; j < place->c; j++) {
+        struct layer *term = &cutter->layer[at - place->c + j];
+        struct range share = of;
+        *term = part_along_c(cutter->from, from, part, place->c, j, &share);
+        snprintf(suffix, sizeof suffix, "%u.%u", i + 1, j + 1);
+        DSE_TRY(set_name(cutter, from->name, suffix, term, err));
+        DSE_TRY(set_producers(cutter, from, &share, term, err));
+    }
+    return join_parts(cutter, LAYER_ADD, &part, at - place->c, 1, place->c, to, err);
+}
+
+static enum dse_status make_layer(const struct cutter *cutter, uint32_t l, struct dse_error *err)
+{
+    const struct layer *from = &cutter->from->layer[l];
+    const struct place *place = &cutter->place[l];
+    if (place->k == 1 && place->c == 1) {
+        cutter->layer[place->first] = *from;
+        return set_producers(cutter, from, NULL, &cutter->layer[place->first], err);
+    }
+    for (uint32_t i = 0; i < place->k; i++)
+        DSE_TRY(make_part(cutter, l, i, err));
+    if (!place->whole)
+        return DSE_OK;
+    struct layer *whole = &cutter->layer[place->first + place->n - 1];
+    DSE_TRY(join_parts(cutter, LAYER_CONCAT, from, maker_of(place, 0), place->c > 1 ? place->c + 1 : 1,
+                       place->k, whole, err));
+    return set_name(cutter, from->name, "all", whole, err);
+}
+
+/* ---- the network ---- */
+
+static enum dse_status find_places(struct cutter *cutter, const struct network_cut *cut, uint32_t n,
+                                   uint32_t *n_layer, struct dse_error *err)
+{
+    const struct network *from = cutter->from;
+    uint64_t at = 0;
+    for (uint32_t l = 0; l < from->n_layer; l++)
+        cutter->place[l] = (struct place){.k = 1, .c = 1};
+    for (uint32_t i = 0; i < n; i++) {
+        DSE_TRY(network_cut_check(from, &cut[i], err));
+        struct place *place = &cutter->place[network_find_layer(from, cut[i].layer)];
+        if (place->k > 1 || place->c > 1)
+            return dse_fail(err, DSE_BAD_INPUT, "layer %.100s is cut a second time", cut[i].layer);
+        place->k = cut[i].k;
+        place->c = cut[i].c;
+    }
+    for (uint32_t l = 0; l < from->n_layer; l++) {
+        const int32_t second = from->layer[l].weight_producer;
+        if (second >= 0)
+            cutter->place[second].whole = cutter->place[second].k > 1;
+    }
+    for (uint32_t l = 0; l < from->n_layer; l++) {
+        struct place *place = &cutter->place[l];
+        const uint64_t parts = (uint64_t)place->k * (place->c > 1 ? place->c + 1 : 1) + place->whole;
+        if (at + parts > NETWORK_LAYER_MAX)
+            return dse_fail(err, DSE_LIMIT, "network %s in parts has more than %d layers", from->name,
+                            NETWORK_LAYER_MAX);
+        place->first = (uint32_t)at;
+        place->n = (uint32_t)parts;
+        at += parts;
+    }
+    *n_layer = (uint32_t)at;
+    return DSE_OK;
+}
+
+/* Of a joined network: which of its layers are whose. */
+static enum dse_status set_parts(const struct cutter *cutter, struct network *out, struct dse_error *err)
+{
+    const struct network *from = cutter->from;
+    struct network_part *part = arena_alloc(cutter->arena, from->n_part, sizeof *part);
+    DSE_TRY(arena_check(cutter->arena, "a network in parts", err));
+    for (uint32_t i = 0; i < from->n_part; i++) {
+        const struct place *last = &cutter->place[from->part[i].first_layer + from->part[i].n_layer - 1];
+        part[i] = from->part[i];
+        part[i].first_layer = cutter->place[from->part[i].first_layer].first;
+        part[i].n_layer = last->first + last->n - part[i].first_layer;
+    }
+    out->part = part;
+    return DSE_OK;
+}
+
+enum dse_status network_cut(const struct network *from, const struct network_cut *cut, uint32_t n,
+                            struct arena *arena, struct network *out, struct dse_error *err)
+{
+    struct cutter cutter = {.from = from, .arena = arena};
+    uint32_t n_layer = 0;
+    if (!from->is_graph)
+        return dse_fail(err, DSE_BAD_USAGE, "network %s is a list of layers; only layers of graphs are cut",
+                        from->name);
+    cutter.place = arena_alloc(arena, from->n_layer, sizeof *cutter.place);
+    DSE_TRY(arena_check(arena, "a network in parts", err));
+    DSE_TRY(find_places(&cutter, cut, n, &n_layer, err));
+    struct network_cut *own = arena_alloc(arena, n, sizeof *own);
+    uint32_t *order = arena_alloc(arena, n_layer, sizeof *order), at = 0;
+    cutter.layer = arena_alloc(arena, n_layer, sizeof *cutter.layer);
+    DSE_TRY(arena_check(arena, "a network in parts", err));
+    for (uint32_t i = 0; i < n; i++) {
+        own[i] = cut[i];
+        own[i].layer = from->layer[network_find_layer(from, cut[i].layer)].name;
+    }
+    for (uint32_t l = 0; l < from->n_layer; l++)
+        DSE_TRY(make_layer(&cutter, l, err));
+    for (uint32_t i = 0; i < from->n_layer; i++)
+        for (uint32_t m = 0; m < cutter.place[from->order[i]].n; m++)
+            order[at++] = cutter.place[from->order[i]].first + m;
+    *out = *from;
+    memset(&out->arena, 0, sizeof out->arena);
+    out->n_repeat = n > 0 ? 0 : from->n_repeat; /* parts of a block's layers stand among its layers */
+    out->n_layer = n_layer;
+    out->layer = cutter.layer;
+    out->order = order;
+    out->n_cut = n;
+    out->cut = own;
+    return from->n_part > 0 ? set_parts(&cutter, out, err) : DSE_OK;
+}
