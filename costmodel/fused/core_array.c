@@ -194,33 +194,67 @@ struct core_scheduler core_array_scheduler(const struct core_array_search *searc
     return (struct core_scheduler){search, search_cost};
 }
 
+/* One direction of a transposed convolution as a convolution over input positions: `step` output rows belong
+ * to a row of them, `made` of which have taps, at most so many each; from tap to tap it is `dilation` input
+ * rows. Where the stride divides the filter, without dilation, all have equally many (layer_is_subpixel). */
+struct spread {
+    uint32_t step, made, taps, dilation;
+};
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b) {
+        const uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Output row i stride + r dilation has the taps r of one remainder modulo stride / gcd(stride, dilation), if
+ * any. */
+static struct spread spread_of(const struct layer *layer, int direction)
+{
+    const uint32_t stride = layer->stride[direction], dilation = layer->dilation[direction];
+    const uint32_t common = common_divisor(stride, dilation), made = stride / common;
+    if (layer->type != LAYER_CONV_TRANSPOSE)
+        return (struct spread){1, 1, direction ? layer->s : layer->r, dilation};
+    return (struct spread){stride, made, ((direction ? layer->s : layer->r) - 1) / made + 1,
+                           dilation / common};
+}
+
 struct core_tile core_tile_of(const struct layer *layer, uint32_t b, uint32_t k, uint32_t h, uint32_t w)
 {
     uint32_t groups = layer->groups, group_k = layer->k / groups;
     if (k < layer->k && k % group_k == 0)
         groups = k / group_k;
-    /* A transposed convolution is one over input positions (layer_is_subpixel): a row of them, a step, makes
-     * `stride` rows of the tile. */
-    bool transposed = layer->type == LAYER_CONV_TRANSPOSE;
-    uint32_t step_h = transposed ? layer->stride[0] : 1, step_w = transposed ? layer->stride[1] : 1;
-    bool window = layer->type == LAYER_CONV || layer->type == LAYER_POOL;
-    return (struct core_tile){
+    const struct spread v = spread_of(layer, 0), u = spread_of(layer, 1);
+    const bool window = layer->type == LAYER_CONV || layer->type == LAYER_POOL;
+    struct core_tile tile = {
         .operation = layer_has_macs(layer) ? CORE_MATRIX : CORE_VECTOR,
         .b = b,
-        .k = k * step_h * step_w,
+        .k = k * v.made * u.made,
         .c = layer->c / layer->groups * groups,
-        .h = (h + step_h - 1) / step_h,
-        .w = (w + step_w - 1) / step_w,
-        .r = layer->r / step_h,
-        .s = layer->s / step_w,
+        .h = (h + v.step - 1) / v.step,
+        .w = (w + u.step - 1) / u.step,
+        .r = v.taps,
+        .s = u.taps,
         .stride_h = window ? layer->stride[0] : 1,
         .stride_w = window ? layer->stride[1] : 1,
         .groups = groups,
         .group_k =
-            layer->groups > 1 ? group_k * step_h * step_w : 0, /* compat: k may be more than layer->k */
+            layer->groups > 1 ? group_k * v.made * u.made : 0, /* compat: k may be more than layer->k */
         .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
         .operands = layer->n_operand,
-        .dilation_h = layer->dilation[0],
-        .dilation_w = layer->dilation[1],
+        .dilation_h = v.dilation,
+        .dilation_w = u.dilation,
     };
+    /* Groups with one second operand are rows of one product. */
+    if (layer->share > 1 && groups % layer->share == 0) {
+        tile.groups /= layer->share;
+        tile.k /= layer->share;
+        tile.c /= layer->share;
+        tile.w *= layer->share;
+    }
+    return tile;
 }

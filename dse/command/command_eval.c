@@ -286,6 +286,8 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
                             args->operand[2], format->name);
     DSE_TRY(input_network(args->operand[1], &network, err));
     request->network = &network;
+    if (request->batch == 0)
+        request->batch = network_batch(&network);
     arena_init(&arena);
     enum dse_status status = report_schedule(args, console, format, request, &arena, err);
     arena_free(&arena);
@@ -405,7 +407,7 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     length -= mark;
     const struct schedule_format *format = schedule_format_of(begin, length);
     struct schedule_request request = {.arch = &arch,
-                                       .batch = batch ? (uint32_t)batch : 1,
+                                       .batch = (uint32_t)batch,
                                        .path = args->operand[2],
                                        .text = begin,
                                        .length = length};

@@ -297,7 +297,7 @@ static const struct cli_option plot_option_table[] = {
     {"cycles", 0, "FROM:TO", "of an execution graph only this time"},
     {"arch", 0, "ARCH", "what a SCHEDULE runs on, as for `dse eval`"},
     {"network", 0, "NETWORK", "what a SCHEDULE computes (default: the network that it names)"},
-    {"batch", 'b', "N", "samples of a SCHEDULE (default 1)"},
+    {"batch", 'b', "N", "samples of a SCHEDULE (default: what the network says, else 1)"},
     {"set", 0, "PATH=VALUE", "replace a quantity of ARCH; repeatable"},
 };
 

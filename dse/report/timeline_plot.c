@@ -98,7 +98,7 @@ static enum dse_status evaluate_text(const struct cli_args *args, const char *pa
 {
     const char *name = cli_value(args, "network");
     struct network network;
-    unsigned long long batch = 1;
+    unsigned long long batch = 0;
     name = name ? name : named_network(text, length, arena);
     if (!name)
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "the schedule names no network; --network does");
@@ -106,7 +106,7 @@ static enum dse_status evaluate_text(const struct cli_args *args, const char *pa
     DSE_TRY(input_network(name, &network, err));
     struct schedule_request request = {.arch = arch,
                                        .network = &network,
-                                       .batch = (uint32_t)batch,
+                                       .batch = batch ? (uint32_t)batch : network_batch(&network),
                                        .path = path,
                                        .text = text,
                                        .length = length};

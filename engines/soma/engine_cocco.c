@@ -95,7 +95,8 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
     const struct soma_lfa_options options = {
         .moves = SOMA_MOVES_COCCO,
         .inherit_tiling = engine_context_option(context, OPTION_TILING) != TILING_PARALLEL,
-        .n_round = (uint64_t)ceil(engine_context_option(context, OPTION_ROUNDS) * task->network->n_layer),
+        .n_round = (uint64_t)ceil(engine_context_option(context, OPTION_ROUNDS) *
+                                  state->task.search.context.network->n_layer),
         .greedy_round = (uint64_t)engine_context_option(context, OPTION_GREEDY_ROUNDS),
         .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
         .alpha = engine_context_option(context, OPTION_ALPHA),
@@ -113,11 +114,11 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
 static enum dse_status cocco_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    const struct engine_task *task = engine_context_task(context);
     arena_init(&state->scratch);
     state->offered = INFINITY;
     DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
-    soma_unfused_new(task->network->n_layer, engine_context_arena(context), &state->unfused);
+    soma_unfused_new(state->task.search.context.network->n_layer, engine_context_arena(context),
+                     &state->unfused);
     return arena_check(engine_context_arena(context), "a fusion of layers", err);
 }
 

@@ -21,10 +21,10 @@ struct state {
 static enum dse_status unfused_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    const struct engine_task *task = engine_context_task(context);
     arena_init(&state->scratch);
     DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
-    soma_unfused_new(task->network->n_layer, engine_context_arena(context), &state->unfused);
+    soma_unfused_new(state->task.search.context.network->n_layer, engine_context_arena(context),
+                     &state->unfused);
     return arena_check(engine_context_arena(context), "a fusion of layers", err);
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "costmodel/fused/accounting_soma.h"
 #include "engines/soma/notation/graph.h"
+#include "engines/soma/scheduled.h"
 
 enum { TENSOR_TEXT_MAX = 192, NUMBER_MAX = 32 };
 
@@ -143,7 +144,7 @@ static enum dse_status evaluate(struct soma_schedule *s, const char *path, const
                                 struct dse_error *err)
 {
     struct soma_graph graph;
-    const struct soma_context context = {s->network, &graph, s->batch, pricer->tile,
+    const struct soma_context context = {s->network, &graph, s->samples, pricer->tile,
                                          s->accounting->schedule->as_published};
     struct soma_dlsa dlsa;
     struct soma_fault_info fault;
@@ -194,9 +195,16 @@ enum dse_status soma_schedule_evaluate(struct soma_schedule *s, const char *path
                                        size_t length, struct arena *arena, struct dse_error *err)
 {
     enum { COST_MAX = 1 << 16 };
-    struct schedule_task task = {.arch = s->arch, .network = s->network, .batch = s->batch};
+    struct schedule_task task = {.arch = s->arch};
+    struct soma_scheduled scheduled;
     DSE_TRY(choose_rules(s, path, text, length, err));
     DSE_TRY(choose_core(s, path, text, length, err));
+    DSE_TRY(soma_scheduled_network(s->network, s->batch, s->accounting->schedule->as_published, arena,
+                                   &scheduled, err));
+    task.network = s->network = scheduled.network;
+    task.batch = s->samples = scheduled.batch;
+    if (s->batch == 0)
+        s->batch = s->samples;
     struct soma_core_machine *core = arena_alloc(arena, 1, sizeof *core);
     DSE_TRY(arena_check(arena, "a core array", err));
     DSE_TRY(core_cache_new(COST_MAX, &task.cache, err));

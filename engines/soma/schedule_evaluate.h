@@ -15,9 +15,9 @@
 #include "engines/soma/notation/notation.h"
 
 struct soma_schedule {
-    const struct architecture *arch; /* borrowed, as the network */
-    const struct network *network;
-    uint32_t batch;
+    const struct architecture *arch;     /* borrowed, as the network */
+    const struct network *network;       /* given; then what is scheduled of it (scheduled.h) */
+    uint32_t batch, samples;             /* given; of what is scheduled, which is set */
     const struct accounting *accounting; /* asked for; NULL: what the text says, else `soma`, which is set */
     /* what schedules the core array, borrowed; NULL: what the text says, else "array" */
     const char *core_name;

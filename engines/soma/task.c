@@ -7,6 +7,7 @@
 #include "costmodel/fused/accounting_soma.h"
 #include "engines/driver/driver.h"
 #include "engines/driver/engine_fit.h"
+#include "engines/soma/scheduled.h"
 
 enum { OWN_COST_MAX = 1 << 18 };
 
@@ -18,8 +19,8 @@ static enum dse_status open_core(struct soma_task *made, const struct accounting
                                  struct soma_core_choice choice, struct arena *arena, struct dse_error *err)
 {
     struct schedule_task task = {.arch = made->task->architecture,
-                                 .network = made->task->network,
-                                 .batch = made->task->batch,
+                                 .network = made->search.context.network,
+                                 .batch = made->search.context.batch,
                                  .cache = made->task->core_cache};
     if (!task.cache) {
         DSE_TRY(core_cache_new(OWN_COST_MAX, &made->own, err));
@@ -44,7 +45,14 @@ enum dse_status soma_takes_machine(const struct engine_question *question, struc
 
 enum dse_status soma_takes_network(const struct engine_question *question, struct dse_error *err)
 {
-    return soma_graph_check(question->task->network, err);
+    struct soma_scheduled scheduled;
+    struct arena arena;
+    arena_init(&arena);
+    enum dse_status status =
+        soma_scheduled_network(question->task->network, question->task->batch,
+                               question->accounting->schedule->as_published, &arena, &scheduled, err);
+    arena_free(&arena);
+    return status;
 }
 
 enum dse_status soma_task_prepare(const struct engine_task *task, const struct accounting *accounting,
@@ -53,13 +61,16 @@ enum dse_status soma_task_prepare(const struct engine_task *task, const struct a
 {
     memset(made, 0, sizeof *made);
     made->task = task;
-    DSE_TRY(soma_graph_init(task->network, arena, &made->graph, err));
+    const bool compat = accounting->schedule->as_published;
+    struct soma_scheduled scheduled;
+    DSE_TRY(soma_scheduled_network(task->network, task->batch, compat, arena, &scheduled, err));
+    DSE_TRY(soma_graph_init(scheduled.network, arena, &made->graph, err));
     made->search.objective = task->objective;
     made->search.clock_hz = task->architecture->clock_hz;
-    made->search.context.network = task->network;
+    made->search.context.network = scheduled.network;
     made->search.context.graph = &made->graph;
-    made->search.context.batch = task->batch;
-    made->search.context.compat = accounting->schedule->as_published;
+    made->search.context.batch = scheduled.batch;
+    made->search.context.compat = compat;
     made->search.cancel = task->budget.cancel;
     if (task->budget.max_seconds > 0)
         made->search.stop_at_s = clock_wall_s() + task->budget.max_seconds;

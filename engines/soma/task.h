@@ -31,8 +31,8 @@ extern const struct engine_accounting soma_accountings[];
 /* What they take (struct engine, takes_only), and the hooks that say so. */
 #define SOMA_TAKES_ONLY                                                                                      \
     "machines with a DRAM and a buffer that all processing elements share, and with core=array the core "    \
-    "array alone; networks that are graphs, without embeddings and einsums, whose transposed convolutions "  \
-    "have a stride that divides the filter"
+    "array alone; networks without einsums that are no convolution or matrix product and without "           \
+    "embeddings whose indices a layer makes"
 DSE_MUST_CHECK enum dse_status soma_takes_machine(const struct engine_question *question,
                                                   struct dse_error *err);
 DSE_MUST_CHECK enum dse_status soma_takes_network(const struct engine_question *question,
@@ -61,7 +61,7 @@ struct engine_context; /* engines/driver/driver.h */
 /* Graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock.
  * The accounting says what tiles and schedules cost, and by whose rules. Errors of soma_core_open. Memory
  * from `arena`; release with soma_task_free, also after a failure. DSE_BAD_INPUT: the architecture is no such
- * machine; DSE_BAD_USAGE: the network is a list of layers or has an embedding; DSE_NO_MEMORY. */
+ * machine; errors of soma_scheduled_network; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_task_prepare(const struct engine_task *task,
                                                  const struct accounting *accounting,
                                                  struct soma_core_choice choice, struct arena *arena,

@@ -118,7 +118,7 @@ static void note_window(const struct reads *reads, uint32_t l, uint32_t b, uint3
         }
 }
 
-/* Transposed: the inputs h with h stride - pad + r = p for a tap r. */
+/* Transposed: the inputs h with h stride - pad + r dilation = p for a tap r. */
 static void note_spread(const struct reads *reads, uint32_t l, uint32_t b, uint32_t c, uint32_t p, uint32_t q)
 {
     const struct layer *layer = &reads->plain->network->layer[l];
@@ -126,8 +126,8 @@ static void note_spread(const struct reads *reads, uint32_t l, uint32_t b, uint3
         for (uint32_t w = 0; w < layer->w; w++)
             for (uint32_t r = 0; r < layer->r; r++)
                 for (uint32_t s = 0; s < layer->s; s++)
-                    if (h * layer->stride[0] + r == p + layer->pad[0] &&
-                        w * layer->stride[1] + s == q + layer->pad[1])
+                    if (h * layer->stride[0] + r * layer->dilation[0] == p + layer->pad[0] &&
+                        w * layer->stride[1] + s * layer->dilation[1] == q + layer->pad[1])
                         note_channel(reads, l, b, c, h, w);
 }
 

@@ -98,14 +98,17 @@ static void draw_window_layer(struct drawer *d, uint32_t a, bool pool)
     end(d, a, b);
 }
 
-/* Padding that leaves an output row, and output padding below the stride; 0 rows when there are too many. */
-static uint32_t draw_spread(struct drawer *d, uint32_t have, uint32_t spread[4])
+/* Padding that leaves an output row, and output padding below the stride; 0 rows when there are too many. The
+ * stride need not divide the kernel, nor have anything to do with the dilation. */
+static uint32_t draw_spread(struct drawer *d, uint32_t have, uint32_t spread[5])
 {
-    spread[1] = from_to(d, 1, 3);                   /* stride */
-    spread[0] = spread[1] * from_to(d, 1, 2);       /* kernel */
-    spread[2] = random_below(d->stream, spread[0]); /* padding before and behind */
-    spread[3] = random_below(d->stream, spread[0]);
-    uint32_t whole = (have - 1) * spread[1] + spread[0], pads = spread[2] + spread[3];
+    spread[1] = from_to(d, 1, 3);                             /* stride */
+    spread[0] = from_to(d, 1, 5);                             /* kernel */
+    spread[4] = from_to(d, 0, 2) == 0 ? from_to(d, 1, 3) : 1; /* dilation */
+    const uint32_t reach = (spread[0] - 1) * spread[4] + 1;
+    spread[2] = random_below(d->stream, reach); /* padding before and behind */
+    spread[3] = random_below(d->stream, reach);
+    uint32_t whole = (have - 1) * spread[1] + reach, pads = spread[2] + spread[3];
     uint32_t out = whole > pads ? whole - pads + random_below(d->stream, spread[1]) : 0;
     return out > 2 * EXTENT_MAX ? 0 : out;
 }
@@ -113,15 +116,16 @@ static uint32_t draw_spread(struct drawer *d, uint32_t have, uint32_t spread[4])
 /* Layers that make maps larger, or take a part of them. */
 static void draw_growth(struct drawer *d, uint32_t a)
 {
-    uint32_t b = random_below(d->stream, 3) == 0 ? find_other(d, a, false) : a, v[4], u[4];
+    uint32_t b = random_below(d->stream, 3) == 0 ? find_other(d, a, false) : a, v[5], u[5];
     uint32_t c = d->node[a].k + (a != b ? d->node[b].k : 0), h = d->node[a].h, w = d->node[a].w;
     uint32_t what = random_below(d->stream, 3), p = draw_spread(d, h, v), q = draw_spread(d, w, u);
     if (c > 2 * CHANNEL_MAX || p == 0 || q == 0)
         return;
     if (what == 0) {
         begin(d, "conv_transpose", c, from_to(d, 1, CHANNEL_MAX), p, q);
-        text_append(d->text, ", K: %u, R: %u, S: %u, stride: [%u, %u], pad: [%u, %u, %u, %u]",
-                    d->node[d->n_node - 1].k, v[0], u[0], v[1], u[1], v[2], u[2], v[3], u[3]);
+        text_append(d->text,
+                    ", K: %u, R: %u, S: %u, stride: [%u, %u], dilation: [%u, %u], pad: [%u, %u, %u, %u]",
+                    d->node[d->n_node - 1].k, v[0], u[0], v[1], u[1], v[4], u[4], v[2], u[2], v[3], u[3]);
     } else if (what == 1 && h * v[1] <= 2 * EXTENT_MAX && w * u[1] <= 2 * EXTENT_MAX) {
         begin(d, "upsample", c, c, h * v[1], w * u[1]);
         text_append(d->text, ", factor: [%u, %u]", v[1], u[1]);

@@ -12,7 +12,7 @@ const char *instruction_kind_text(enum instruction_kind kind)
 
 const char *instruction_data_text(enum instruction_data data)
 {
-    static const char *const text[] = {"input", "weights", "map"};
+    static const char *const text[] = {"input", "weights", "map", "rows"};
     return text[data];
 }
 

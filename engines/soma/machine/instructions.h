@@ -15,8 +15,15 @@ enum { INSTRUCTION_TENSOR_MAX = 1 << 25 }; /* numbers of tensors are less; as in
 
 enum instruction_kind { INSTRUCTION_LOAD, INSTRUCTION_STORE, INSTRUCTION_COMPUTE };
 
-/* What lies in the DRAM: an input of the network, a layer's weights, a layer's feature map. */
-enum instruction_data { INSTRUCTION_INPUT, INSTRUCTION_WEIGHTS, INSTRUCTION_MAP };
+/* What lies in the DRAM: an input of the network, a layer's weights, a layer's feature map; rows of an
+ * embedding's table, which are gathered by their indices and have these in front. */
+enum instruction_data {
+    INSTRUCTION_INPUT,
+    INSTRUCTION_WEIGHTS,
+    INSTRUCTION_MAP,
+    INSTRUCTION_ROWS,
+    N_INSTRUCTION_DATA
+};
 
 /* A tensor in the buffer, or a piece of one: all pieces stand one after another, in the order of the tensor's
  * bytes. */
@@ -54,7 +61,7 @@ struct instruction_program {
     struct instruction_room *room; /* (n_room) */
 };
 
-/* "load", "store" or "compute"; "input", "weights" or "map". Never NULL. */
+/* "load", "store" or "compute"; "input", "weights", "map" or "rows". Never NULL. */
 const char *instruction_kind_text(enum instruction_kind kind);
 const char *instruction_data_text(enum instruction_data data);
 

@@ -145,8 +145,8 @@ static enum dse_status read_place(struct reader *r, const struct ynode *node, st
 static enum dse_status read_transfer(struct reader *r, const struct ynode *node, struct instruction *it,
                                      struct dse_error *err)
 {
-    static const char *const key[] = {"load",       "store", "offset", "bytes",   "pieces", "cycles",
-                                      "dram_bytes", "wait",  "input",  "weights", "map",    "of"};
+    static const char *const key[] = {"load", "store", "offset",  "bytes", "pieces", "cycles", "dram_bytes",
+                                      "wait", "input", "weights", "map",   "rows",   "of"};
     const char *word = instruction_kind_text(it->kind);
     const struct ynode *of = NULL;
     uint64_t tensor = 0, tile = 0;
@@ -154,7 +154,7 @@ static enum dse_status read_transfer(struct reader *r, const struct ynode *node,
     DSE_TRY(yaml_check_keys(&r->doc, node, word, key, sizeof key / sizeof key[0], err));
     DSE_TRY(number(r, node, word, word, UINT32_MAX - 1, &tensor, err));
     DSE_TRY(read_place(r, node, it, tensor, err));
-    for (int data = INSTRUCTION_INPUT; data <= INSTRUCTION_MAP; data++) {
+    for (int data = INSTRUCTION_INPUT; data < N_INSTRUCTION_DATA; data++) {
         const struct ynode *name = yaml_find(node, instruction_data_text((enum instruction_data)data));
         if (!name)
             continue;
@@ -165,7 +165,7 @@ static enum dse_status read_transfer(struct reader *r, const struct ynode *node,
     if (n_data != 1 || (it->kind == INSTRUCTION_STORE && it->data != INSTRUCTION_MAP))
         return yaml_fail(&r->doc, node, err, "%s",
                          it->kind == INSTRUCTION_STORE ? "a store needs the map that it goes to"
-                                                       : "a load needs one of input, weights and map");
+                                                       : "a load needs one of input, weights, map and rows");
     DSE_TRY(yaml_require(&r->doc, node, word, "of", &of, err));
     if (of->kind != YNODE_SEQUENCE || of->n_item != 2)
         return yaml_fail(&r->doc, of, err, "of needs [layer, tile]");

@@ -96,10 +96,13 @@ static uint32_t add_rooms(struct lowering *l, uint32_t tensor)
 static uint32_t data_name(const struct lowering *l, const struct fused_tensor *tensor,
                           enum instruction_data *data)
 {
+    const bool gathered =
+        tensor->kind == FUSED_IFMAP && l->graph->network->layer[tensor->layer].type == LAYER_EMBEDDING;
     *data = tensor->kind == FUSED_WEIGHT                        ? INSTRUCTION_WEIGHTS
+            : gathered                                          ? INSTRUCTION_ROWS
             : tensor->kind == FUSED_IFMAP && tensor->source < 0 ? INSTRUCTION_INPUT
                                                                 : INSTRUCTION_MAP;
-    if (tensor->kind != FUSED_IFMAP)
+    if (tensor->kind != FUSED_IFMAP || gathered)
         return tensor->layer;
     return tensor->source >= 0 ? (uint32_t)tensor->source
                                : l->graph->network->n_layer + (uint32_t)(-1 - tensor->source);

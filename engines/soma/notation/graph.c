@@ -103,6 +103,8 @@ static void add_operand(struct builder *b, uint32_t layer, int32_t source, bool 
     }
     const struct layer *to = &network->layer[layer];
     operand->flattened = to->type == LAYER_LINEAR && (operand->h != to->p || operand->w != to->q);
+    if (to->type == LAYER_EMBEDDING)
+        operand->k += to->k; /* the DRAM reads an index and then the row of the table that it names */
     set_from(to, operand);
     set_channels(network, to, operand);
 }
@@ -116,7 +118,8 @@ static void add_operands(struct builder *b)
             add_operand(b, l, layer->producer[i], false);
         if (layer->weight_producer != LAYER_NO_PRODUCER)
             add_operand(b, l, layer->weight_producer, true);
-        b->weight_byte[l] = layer_weight_words(layer);
+        if (layer->type != LAYER_EMBEDDING) /* of a table only rows are read, as operands */
+            b->weight_byte[l] = layer_weight_words(layer);
     }
     b->first_operand[b->network->n_layer] = b->n_operand;
 }
@@ -158,7 +161,26 @@ static void mark_classifiers(struct builder *b)
     }
 }
 
-enum dse_status soma_graph_check(const struct network *network, struct dse_error *err)
+/* What the published program's rules do not know. */
+static enum dse_status check_published(const struct network *network, const struct layer *layer,
+                                       struct dse_error *err)
+{
+    if (layer->type == LAYER_EMBEDDING)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s: layer %s is an embedding, which the published program's rules (compat) "
+                        "have no place for",
+                        network->name, layer->name);
+    if (layer->type == LAYER_CONV_TRANSPOSE && !layer_is_subpixel(layer))
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "network %s: the output rows of layer %s, a transposed convolution, have different numbers of "
+            "taps, and the published program's rules (compat) have tiles that are alike; its stride must "
+            "divide its filter, without dilation (%ux%u by %ux%u)",
+            network->name, layer->name, layer->r, layer->s, layer->stride[0], layer->stride[1]);
+    return DSE_OK;
+}
+
+enum dse_status soma_graph_check(const struct network *network, bool compat, struct dse_error *err)
 {
     if (!network->is_graph)
         return dse_fail(
@@ -167,17 +189,15 @@ enum dse_status soma_graph_check(const struct network *network, struct dse_error
             network->name);
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct layer *layer = &network->layer[l];
-        if (layer->type == LAYER_EMBEDDING || layer->type == LAYER_EINSUM)
-            return dse_fail(err, DSE_BAD_USAGE,
-                            "network %s: layer %s is an %s, which SoMa's notation has no place for",
-                            network->name, layer->name, layer_type_text(layer->type));
-        if (layer->type == LAYER_CONV_TRANSPOSE && !layer_is_subpixel(layer))
-            return dse_fail(
-                err, DSE_BAD_USAGE,
-                "network %s: the output rows of layer %s, a transposed convolution, have different "
-                "numbers of taps, and SoMa's tiles are alike; its stride must divide its filter, "
-                "without dilation (%ux%u by %ux%u)",
-                network->name, layer->name, layer->r, layer->s, layer->stride[0], layer->stride[1]);
+        for (uint32_t i = 0; layer->type == LAYER_EMBEDDING && i < layer->n_producer; i++)
+            if (layer->producer[i] >= 0)
+                return dse_fail(err, DSE_BAD_USAGE,
+                                "network %s: layer %s is an embedding whose indices layer %s makes; which "
+                                "rows the DRAM gathers must be known before, so its indices must be an input "
+                                "of the network",
+                                network->name, layer->name, network->layer[layer->producer[i]].name);
+        if (compat)
+            DSE_TRY(check_published(network, layer, err));
     }
     return DSE_OK;
 }
@@ -185,7 +205,7 @@ enum dse_status soma_graph_check(const struct network *network, struct dse_error
 enum dse_status soma_graph_init(const struct network *network, struct arena *arena, struct soma_graph *graph,
                                 struct dse_error *err)
 {
-    DSE_TRY(soma_graph_check(network, err));
+    DSE_TRY(soma_graph_check(network, false, err));
     size_t n = network->n_layer, n_operand = 0;
     for (size_t l = 0; l < n; l++)
         n_operand += (size_t)network->layer[l].n_producer + 1;

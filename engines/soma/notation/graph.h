@@ -15,11 +15,13 @@ enum soma_dim { SOMA_B, SOMA_K, SOMA_H, SOMA_W, SOMA_N_DIM };
 
 /* One source of a layer. A source that fills two operands of the same kind is one. */
 struct soma_operand {
-    int32_t source;   /* layer, or -1 - i for network input i */
-    uint32_t layer;   /* that reads it */
-    bool second;      /* the second operand of a matmul: every tile needs all of it, for its samples */
-    bool flattened;   /* a fully connected layer reads a whole feature map as its channels */
-    uint32_t k, h, w; /* what the source gives per sample */
+    int32_t source; /* layer, or -1 - i for network input i */
+    uint32_t layer; /* that reads it */
+    bool second;    /* the second operand of a matmul: every tile needs all of it, for its samples */
+    bool flattened; /* a fully connected layer reads a whole feature map as its channels */
+    /* what the source gives per sample; of the indices of an embedding with the rows of the table that they name
+     * behind them, which the DRAM gathers */
+    uint32_t k, h, w;
     /* The channels of it that the layer reads at all, so many from this one on: all, but of a part of a layer
      * (costmodel/model/network_cut.h). */
     uint32_t first_k, n_k;
@@ -36,17 +38,19 @@ struct soma_graph {
     const uint32_t *first_operand; /* (n_layer + 1) */
     const uint32_t *use;         /* operands by their producing layer; those of network inputs are left out */
     const uint32_t *first_use;   /* (n_layer + 1) into use */
-    const uint64_t *weight_byte; /* (n_layer) of elements of one byte; 0: none */
+    const uint64_t *weight_byte; /* (n_layer) of elements of one byte; 0: none, as of a table of rows */
     /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
     const bool *classifier;
     uint32_t word_byte; /* bytes of an element: 1, until the caller sets the machine's */
 };
 
-/* Has the notation a place for all of the network? DSE_BAD_USAGE names the layer and the reason: the network
- * is a list, or has an embedding (its table has no place in the notation). */
-DSE_MUST_CHECK enum dse_status soma_graph_check(const struct network *network, struct dse_error *err);
+/* Has the notation a place for all of the network, by the published program's rules (`compat`) or the default
+ * ones? DSE_BAD_USAGE names the layer and the reason: a list (network_as_graph); an embedding whose indices a layer makes; compat:
+ * any embedding, transposed convolutions other than layer_is_subpixel. */
+DSE_MUST_CHECK enum dse_status soma_graph_check(const struct network *network, bool compat,
+                                                struct dse_error *err);
 
-/* Memory from `arena`. Errors of soma_graph_check; DSE_NO_MEMORY. */
+/* Memory from `arena`. Errors of soma_graph_check for the default rules; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_graph_init(const struct network *network, struct arena *arena,
                                                struct soma_graph *graph, struct dse_error *err);
 

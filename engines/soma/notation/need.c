@@ -39,16 +39,31 @@ static struct soma_range window_range(const struct layer *layer, int direction, 
     return range_of(low, high);
 }
 
-/* The same of a transposed convolution: input row i reaches output rows i stride - pad up to R - 1
- * further. */
+/* Whether a tap of a transposed convolution takes input row i to one of output rows `of`: i stride - pad + r
+ * dilation for a tap r. */
+static bool reaches(const struct layer *layer, int direction, int64_t i, struct soma_range of)
+{
+    const int64_t filter = direction == 0 ? layer->r : layer->s, dilation = layer->dilation[direction];
+    const int64_t low = (int64_t)of.begin + layer->pad[direction] - i * layer->stride[direction];
+    const int64_t r = low > 0 ? ceil_divide(low, dilation) : 0;
+    return r < filter && r * dilation < low + of.end - of.begin;
+}
+
+/* The rows of the source that a transposed convolution reads for output rows `of`: with a stride beyond the
+ * filter, or dilation, some output rows have no tap, and those on either side may pass over input rows. */
 static struct soma_range spread_range(const struct layer *layer, int direction, struct soma_range of,
                                       uint32_t extent)
 {
-    int64_t reach = direction == 0 ? layer->r - 1 : layer->s - 1, stride = layer->stride[direction];
-    int64_t first = (int64_t)of.begin + layer->pad[direction] - reach;
-    int64_t low = first > 0 ? ceil_divide(first, stride) : 0;
-    int64_t high = ((int64_t)of.end - 1 + layer->pad[direction]) / stride;
-    return range_of(low, high < extent ? high : (int64_t)extent - 1);
+    const int64_t filter = direction == 0 ? layer->r : layer->s, stride = layer->stride[direction];
+    const int64_t reach = (filter - 1) * layer->dilation[direction], pad = layer->pad[direction];
+    const int64_t first = (int64_t)of.begin + pad - reach, last = ((int64_t)of.end - 1 + pad) / stride;
+    int64_t low = first > 0 ? ceil_divide(first, stride) : 0,
+            high = last < extent ? last : (int64_t)extent - 1;
+    while (low <= high && !reaches(layer, direction, low, of))
+        low++;
+    while (high > low && !reaches(layer, direction, high, of))
+        high--;
+    return range_of(low, high);
 }
 
 static struct soma_range rows_range(const struct layer *layer, int direction, struct soma_range of,

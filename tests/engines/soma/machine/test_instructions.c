@@ -140,7 +140,7 @@ static void test_instruction_read_names_bad_lines(void **state)
         {"count: {load: 4, ", "count: {", 4, "load"},
         {"{load: 1, offset", "{lead: 1, offset", 7, "a load, a store or a compute"},
         {"offset: 8, bytes: 1", "bytes: 1", 7, "offset"},
-        {"weights: a, of: [a", "weights: a, map: a, of: [a", 7, "one of input, weights and map"},
+        {"weights: a, of: [a", "weights: a, map: a, of: [a", 7, "one of input, weights, map and rows"},
         {"of: [a, 0]}", "of: [a]}", 7, "of needs [layer, tile]"},
         {"map: a, of: [a", "input: a, of: [a", 10, "a store needs the map"},
         {"dram_bytes: 3", "dram_bytes: 5", 10, "dram_bytes"},
