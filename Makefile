@@ -134,7 +134,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-rerun check-slurm check-halide bench bench-million figures fuzz hammer valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-rerun check-slurm check-halide bench bench-million engine-matrix figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -153,6 +153,7 @@ help:
 #: make bench-million  what a sweep of 1,000,000 points costs apart from its searches, against its limits: POINTS=20000 takes fewer
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
 #:                       PAPER=cosa: only this paper; FRESH=1: compute all anew; QUICK=1: fewer points, into output/PAPER-quick
+#: make engine-matrix  write what runs where into docs/engines.md, by `dse list engines --matrix`
 #: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
 #: make hammer         kill sweeps and merges HAMMER_KILLS (200) times, fill disks, try hostile engines, compare 24 ways to run a sweep
 #: make valgrind       run the C test programs of the debug build, and short sweeps, under valgrind
@@ -193,6 +194,9 @@ bench-million:
 	@scripts/install-packages build check
 	$(SUBMAKE) all
 	@DSE='$(PROGRAM)' $(PYTHON) scripts/bench-sweep $(POINTS)
+
+engine-matrix: all
+	@scripts/write-engine-matrix $(PROGRAM) docs/engines.md
 
 figures:
 	@scripts/install-packages build plot figures

@@ -8,6 +8,7 @@
 #include "dse/console/table.h"
 #include "dse/inputs/inputs.h"
 #include "dse/inputs/resolve.h"
+#include "dse/report/engine_matrix.h"
 #include "dse/report/mapping_report.h"
 #include "dse/solve/solve.h"
 #include "engines/driver/schedule_format.h"
@@ -298,23 +299,70 @@ static enum dse_status unknown_list(const char *word, struct dse_error *err)
                     nearest ? nearest : "", nearest ? "? There are " : "there are ");
 }
 
+static enum dse_status engine_named(const char *name, const struct engine **engine, struct dse_error *err)
+{
+    struct solve_settings settings;
+    DSE_TRY(solve_settings_init(&settings, name, err));
+    *engine = settings.engine;
+    return DSE_OK;
+}
+
+/* What runs where. */
+static enum dse_status print_matrix(const struct cli_args *args, const struct engine *engine,
+                                    struct text_buffer *out, struct dse_error *err)
+{
+    static const char *const formats[] = {"table", "csv", "json"};
+    const char *architecture[CLI_VALUE_MAX], *network[CLI_VALUE_MAX];
+    struct engine_matrix_request request = {
+        .engine = engine, .architecture = architecture, .network = network};
+    struct engine_matrix matrix;
+    size_t format;
+    DSE_TRY(
+        cli_choice(args, "format", formats, sizeof formats / sizeof formats[0], REPORT_TABLE, &format, err));
+    if (cli_value(args, "accounting"))
+        DSE_TRY(accounting_named(cli_value(args, "accounting"), &request.accounting, err));
+    request.n_architecture = cli_values(args, "architecture", architecture);
+    request.n_network = cli_values(args, "network", network);
+    enum dse_status status = engine_matrix_init(&matrix, &request, err);
+    if (status == DSE_OK)
+        status = engine_matrix_print(&matrix, (enum report_format)format, out, err);
+    engine_matrix_free(&matrix);
+    return status;
+}
+
+static const char *const of_matrix[] = {"architecture", "network", "accounting", "format"};
+
+/* Options of the matrix without it, or with another list. */
+static enum dse_status refuse_matrix(const struct cli_args *args, struct dse_error *err)
+{
+    const char *given = cli_has(args, "matrix") ? "matrix" : NULL;
+    for (size_t i = 0; i < sizeof of_matrix / sizeof of_matrix[0]; i++)
+        given = !given && cli_has(args, of_matrix[i]) ? of_matrix[i] : given;
+    return given ? dse_fail(err, DSE_BAD_USAGE, "--%s belongs to dse list engines%s", given,
+                            strcmp(given, "matrix") == 0 ? "" : " --matrix")
+                 : DSE_OK;
+}
+
 static enum dse_status print_list(const struct cli_args *args, struct text_buffer *out, struct dse_error *err)
 {
     static const char *const words[] = {"architectures", "networks", "experiments"};
     const char *word = args->operand[0];
     if (strcmp(word, "engine") == 0 || strcmp(word, "engines") == 0) {
-        struct solve_settings settings;
-        if (args->n_operand == 1) {
+        const struct engine *engine = NULL;
+        if (args->n_operand > 1)
+            DSE_TRY(engine_named(args->operand[1], &engine, err));
+        if (cli_has(args, "matrix"))
+            return print_matrix(args, engine, out, err);
+        DSE_TRY(refuse_matrix(args, err));
+        if (!engine) {
             print_engines(cli_has(args, "verbose"), out);
             return DSE_OK;
         }
-        const struct engine *engine = engine_find(args->operand[1]);
-        if (!engine)
-            return solve_settings_init(&settings, args->operand[1], err);
         text_append(out, "%s: %s\n", engine->name, engine->summary);
         print_options(engine, out);
         return DSE_OK;
     }
+    DSE_TRY(refuse_matrix(args, err));
     if (strcmp(word, "layers") == 0) {
         if (args->n_operand == 1)
             return dse_fail(err, DSE_BAD_USAGE, "dse list layers needs a network: dse list layers resnet50");
@@ -352,6 +400,11 @@ static int command(const struct cli_args *args, const struct console *console)
 
 static const struct cli_option options[] = {
     {"verbose", 'v', NULL, "engines: also every option with its default and range"},
+    {"matrix", 0, NULL, "engines: which machines and networks they take, or why not, without a search"},
+    {"architecture", 'A', "ARCH", "matrix: this machine, and each network on it; repeatable"},
+    {"network", 'N', "NETWORK", "matrix: this network, on each machine; repeatable"},
+    {"accounting", 'a', "NAME", "matrix: priced so (default: each engine's first that takes the machine)"},
+    {"format", 'f', "HOW", "matrix: table (default), csv or json"},
 };
 
 const struct cli_command command_list = {
@@ -364,7 +417,9 @@ const struct cli_command command_list = {
         "  dse list networks\n"
         "  dse list layers resnet50\n"
         "  dse list engines --verbose\n"
-        "  dse list engine random\n",
+        "  dse list engine random\n"
+        "  dse list engines --matrix\n"
+        "  dse list engines --matrix -A simba -N vgg16\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
     .min_operand = 1,

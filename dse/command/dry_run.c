@@ -50,7 +50,8 @@ enum dse_status dry_run_refused(const struct sweep *sweep, struct text_buffer *o
     sweep_refused(sweep, groups);
     *n_failing = groups->n_status[RESULT_FAILED];
     if (*n_failing > 0)
-        text_append(out, "%s%s of the points will fail:\n", sweep->n_point > SWEEP_ASKED_MAX ? "at least " : "",
+        text_append(out, "%s%s of the points will fail:\n",
+                    sweep->n_point > SWEEP_ASKED_MAX ? "at least " : "",
                     *n_failing == sweep->n_point ? "all" : text_thousands(*n_failing, number, sizeof number));
     reason_groups_print(groups, FAILING_SHOWN_MAX, "  ", out);
     free(groups);

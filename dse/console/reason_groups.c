@@ -1,4 +1,5 @@
-/* Folds a reason by putting '*' in place of numbers (with their units) and layer names; equal folds are
+/* Folds a reason by putting '*' in place of numbers (with their units) and the names of layers,
+ * architectures and networks; equal folds are
  * one group, and slots that never differed are filled in again. */
 #include "dse/console/reason_groups.h"
 
@@ -65,6 +66,25 @@ static size_t layer_length(const char *text, const char *at)
     return (size_t)(at - text) >= n && strncmp(at - n, key, n) == 0 && at[length] == ':' ? length : 0;
 }
 
+/* The name in "architecture NAME", "network NAME", "layer NAME" and, at the beginning, "NAME is no ...", or a
+ * word that is the last such name again. */
+static size_t input_length(const char *text, const char *at, const char **name)
+{
+    static const char *const key[] = {"architecture ", "network ", "layer "};
+    const size_t n = strcspn(at, " :;,");
+    if (at == text && n > 0 && strncmp(at + n, " is no ", strlen(" is no ")) == 0)
+        *name = at;
+    for (size_t i = 0; i < sizeof key / sizeof key[0] && n > 0; i++) {
+        const size_t k = strlen(key[i]);
+        if ((size_t)(at - text) >= k && strncmp(at - k, key[i], k) == 0) {
+            *name = at;
+            return n;
+        }
+    }
+    const bool again = *name && n > 0 && strncmp(*name, at, n) == 0 && strcspn(*name, " :;,") == n;
+    return again && (at == text || !in_word(at[-1])) ? n : 0;
+}
+
 static void add_slot(struct fold *fold, size_t begin, size_t length)
 {
     if (fold->n_slot < REASON_SLOT_MAX) {
@@ -78,9 +98,12 @@ static void add_slot(struct fold *fold, size_t begin, size_t length)
 static void fold_reason(struct fold *fold, const char *text)
 {
     bool counted = false; /* the word before is a number: "1 candidate" and "2 candidates" are the same */
+    const char *input = NULL;
     fold->n_text = fold->n_slot = 0;
     for (const char *at = text; *at;) {
         size_t n = layer_length(text, at);
+        input = n ? at : input;
+        n = n ? n : input_length(text, at, &input);
         bool name = n > 0;
         n = name ? n : word_length(at);
         if (n == 0) {
@@ -143,14 +166,32 @@ static void compare_slots(struct reason_group *group, const struct fold *fold, c
             group->differs |= (uint32_t)1 << i;
 }
 
+/* `text` (REASON_TEXT_MAX) is the reason as it is kept. */
+static uint64_t hash_reason(enum result_status status, const char *reason, char *text, struct fold *fold)
+{
+    copy_text(text, REASON_TEXT_MAX, reason ? reason : "");
+    fold_reason(fold, text);
+    return hash_of_bytes(fold->text, fold->n_text) ^ (uint64_t)status;
+}
+
+const struct reason_group *reason_groups_find(const struct reason_groups *groups, enum result_status status,
+                                              const char *reason)
+{
+    char text[REASON_TEXT_MAX];
+    struct fold fold;
+    const uint64_t hash = hash_reason(status, reason, text, &fold);
+    for (size_t i = 0; i < groups->n; i++)
+        if (groups->group[i].hash == hash)
+            return &groups->group[i];
+    return NULL;
+}
+
 struct reason_group *reason_groups_add(struct reason_groups *groups, enum result_status status,
                                        const char *reason, uint64_t order)
 {
     char text[REASON_TEXT_MAX];
     struct fold fold;
-    copy_text(text, sizeof text, reason ? reason : "");
-    fold_reason(&fold, text);
-    uint64_t hash = hash_of_bytes(fold.text, fold.n_text) ^ (uint64_t)status;
+    const uint64_t hash = hash_reason(status, reason, text, &fold);
     groups->n_status[status]++;
     for (size_t i = 0; i < groups->n; i++) {
         struct reason_group *group = &groups->group[i];

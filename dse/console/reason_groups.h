@@ -1,5 +1,5 @@
-/* Points that are not ok, or have a note, grouped by why: numbers and layer names do not count, so that 500
- * points with one cause are one line. */
+/* Points that are not ok, or have a note, grouped by why: numbers and the names of layers, architectures and
+ * networks do not count, so that 500 points with one cause are one line. */
 #ifndef DSE_CONSOLE_REASON_GROUPS_H
 #define DSE_CONSOLE_REASON_GROUPS_H
 
@@ -41,6 +41,10 @@ void reason_groups_clear(struct reason_groups *groups);
  * far): the caller fills in `place`. Else NULL. */
 struct reason_group *reason_groups_add(struct reason_groups *groups, enum result_status status,
                                        const char *reason, uint64_t order);
+
+/* The group that such a point is in; NULL: none, or it made room. */
+const struct reason_group *reason_groups_find(const struct reason_groups *groups, enum result_status status,
+                                              const char *reason);
 
 /* Set the example's place; too long a text is cut. */
 void reason_group_place(struct reason_group *group, const char *place);

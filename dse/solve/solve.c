@@ -343,7 +343,8 @@ static struct engine_task network_task(const struct solve_settings *s, const str
 enum dse_status solve_takes_machine(const struct solve_settings *s, const struct architecture *arch,
                                     struct dse_error *err)
 {
-    struct engine_task task = {.architecture = arch, .batch = 1, .objective = s->objective, .option = s->option};
+    struct engine_task task = {
+        .architecture = arch, .batch = 1, .objective = s->objective, .option = s->option};
     const struct engine_question question = {s->engine, &task, solve_accounting(s, arch)};
     task.file = option_files_all(s->files, &task.n_file);
     return engine_takes_machine(&question, err);

@@ -9,7 +9,7 @@
 /* What is asked about. All is borrowed. */
 struct engine_question {
     const struct engine *engine;
-    const struct engine_task *task;      /* network and evaluator may be NULL where the machine is asked about */
+    const struct engine_task *task; /* network and evaluator may be NULL where the machine is asked about */
     const struct accounting *accounting; /* that prices the search; NULL: a scheduler by rules of its own */
 };
 

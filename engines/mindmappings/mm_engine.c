@@ -138,10 +138,10 @@ static enum dse_status takes_task(const struct engine_question *question, struct
             "engine mindmappings needs a surrogate: option model=FILE, a file that `dse train` made");
     DSE_TRY(mm_machine_of(question->task->architecture, &machine, err));
     DSE_TRY(mm_model_check(model, "the option model", &machine, (enum mm_mode)value[OPTION_MODE], err));
-    return number > model->n_net ? dse_fail(err, DSE_BAD_USAGE,
-                                            "engine mindmappings: network %u of a model with %u", number,
-                                            model->n_net)
-                                 : DSE_OK;
+    return number > model->n_net
+               ? dse_fail(err, DSE_BAD_USAGE, "engine mindmappings: network %u of a model with %u", number,
+                          model->n_net)
+               : DSE_OK;
 }
 
 /* The network that is asked for. */

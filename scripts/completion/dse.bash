@@ -86,7 +86,9 @@ _dse_value() {
         status--format) _dse_reply 'table json csv' "$word" ;;
         watch--format) _dse_reply 'table json' "$word" ;;
         *--by) _dse_reply "$(_dse_columns | sed '/^status$/,$d')" "$word" ;;
-        eval--format) _dse_reply 'table csv json' "$word" ;;
+        eval--format | list--format) _dse_reply 'table csv json' "$word" ;;
+        list--architecture) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
+        list--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
         *--report) _dse_reply "$(_dse_names "$program" reports)" "$word" ;;
         *--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
         eval--mode | sample--mode | train--mode) _dse_reply 'autobypass mustfit' "$word" ;;

@@ -69,6 +69,8 @@ is 'descent' map --engine = desc
 is 'table yaml csv json vector' map --format ''
 is 'table yaml csv json vector' map --format =
 is 'table csv json' eval -f ''
+is 'table csv json' list engines --matrix -f ''
+is 'vgg16 vgg19' list engines --matrix --network vgg1
 is 'cosa cosa-best' eval soma_edge resnet50_soma s.yaml --core co
 is 'breakdown' plot out.h5 -k breakd
 is 'patience=' map simba resnet50 -o pat

@@ -49,6 +49,12 @@ static void test_reason_groups_fold_numbers_units_and_layers(void **state)
         {"more than 1 GiB of memory", "more than 1 GiB of memory", "more than 1 GiB of memory"},
         {"a.yaml:12: PE.mesh 4x4 is odd", "a.yaml:7: PE.mesh 16x2 is odd", "a.yaml:*: PE.mesh * is odd"},
         {"cost 1e-09 below 2.5e+3", "cost 3 below 4", "cost * below *"},
+        {"accounting a does not price architecture simba: simba has none",
+         "accounting a does not price architecture k80: k80 has none",
+         "accounting a does not price architecture *: * has none"},
+        {"network a: layer b, pool, is none", "network c: layer d, pool, is none",
+         "network *: layer *, pool, is none"},
+        {"simba is no machine of one", "k80 is no machine of one", "* is no machine of one"},
         {"", "", ""},
     };
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
@@ -65,6 +71,7 @@ static void test_reason_groups_fold_numbers_units_and_layers(void **state)
         {"the engine crashed: SIGSEGV", "the engine crashed: SIGABRT"},
         {"RF needs 1 B", "GlobalBuffer needs 1 B"},
         {"layer a: RF needs 1 B", "layer a: RF has 1 B"},
+        {"accounting a does not price architecture b", "accounting c does not price architecture b"},
     };
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
         struct reason_groups *groups = new_groups();
@@ -73,6 +80,20 @@ static void test_reason_groups_fold_numbers_units_and_layers(void **state)
         assert_int_equal(groups->n, 2);
         free(groups);
     }
+}
+
+/* A group is found by any of its reasons. */
+static void test_reason_groups_find_a_reason(void **state)
+{
+    (void)state;
+    struct reason_groups *groups = new_groups();
+    add(groups, "layer conv1: RF needs 576 B", 0);
+    add(groups, "other", 1);
+    assert_ptr_equal(reason_groups_find(groups, RESULT_INFEASIBLE, "layer fc: RF needs 1 B"), groups->group);
+    assert_ptr_equal(reason_groups_find(groups, RESULT_INFEASIBLE, "other"), groups->group + 1);
+    assert_null(reason_groups_find(groups, RESULT_FAILED, "other"));
+    assert_null(reason_groups_find(groups, RESULT_INFEASIBLE, "none"));
+    free(groups);
 }
 
 static void test_reason_groups_keep_the_status_apart(void **state)
@@ -175,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reason_groups_fold_numbers_units_and_layers),
+        cmocka_unit_test(test_reason_groups_find_a_reason),
         cmocka_unit_test(test_reason_groups_keep_the_status_apart),
         cmocka_unit_test(test_reason_groups_stay_small_and_keep_the_frequent),
         cmocka_unit_test(test_reason_groups_take_any_text),
