@@ -124,7 +124,7 @@ static enum dse_status find_bound(struct state *state, struct engine_context *co
     struct soma_bound bound;
     if (tile_max == 0)
         return DSE_OK;
-    if (engine_context_option(context, OPTION_CORE) != SOMA_CORE_ARRAY)
+    if (state->task.core.choice.core != SOMA_CORE_ARRAY)
         tile_max = 0; /* a mapper is too slow to be asked for every shape: the DRAM alone counts */
     DSE_TRY(soma_bound(&state->task.search, tile_max, &state->scratch, &bound, err));
     arena_reset(&state->scratch);

@@ -209,8 +209,10 @@ enum dse_status soma_schedule_evaluate(struct soma_schedule *s, const char *path
     DSE_TRY(arena_check(arena, "a core array", err));
     DSE_TRY(core_cache_new(COST_MAX, &task.cache, err));
     enum dse_status status = soma_core_open(s->accounting, s->core_choice, &task, arena, core, err);
-    if (status == DSE_OK)
+    if (status == DSE_OK) {
+        s->core_choice = core->choice;
         status = evaluate(s, path, text, length, core->pricer, arena, err);
+    }
     core_cache_free(task.cache);
     return status;
 }

@@ -10,8 +10,8 @@
 
 #define EVALUATIONS_MAX 1000000000
 
-const char *const soma_core_names[SOMA_N_CORE] = {"array",  "descent", "cosa",      "cosa-best",
-                                                  "random", "hybrid",  "annealing", "genetic"};
+const char *const soma_core_names[SOMA_N_CORE] = {"auto",   "descent",   "cosa",    "cosa-best", "random",
+                                                  "hybrid", "annealing", "genetic", "array",     "quick"};
 
 /* What a user with another machine can do: nearly any will do for a mapper. */
 static const char *array_hint(const struct architecture *arch)
@@ -19,26 +19,46 @@ static const char *array_hint(const struct architecture *arch)
     struct core_split split;
     struct dse_error ignored = {0};
     return core_machine_split(arch, &split, &ignored) == DSE_OK
-               ? "; with a mapper for its tiles it is one: engine option core=cosa, or --core cosa of dse "
+               ? "; with a mapper for its tiles it is one: engine option core=auto, or --core auto of dse "
                  "eval"
                : "";
+}
+
+/* Whether the built-in search models the machine. */
+static enum dse_status check_array(const struct architecture *arch, struct dse_error *err)
+{
+    struct core_array_size size;
+    struct fused_machine machine;
+    return core_machine_of(arch, &size, &machine, err);
+}
+
+enum soma_core soma_core_resolve(const struct accounting *accounting, enum soma_core core,
+                                 const struct architecture *arch)
+{
+    struct dse_error ignored = {0};
+    if (core != SOMA_CORE_AUTO)
+        return core;
+    return accounting->schedule->own_tiles || check_array(arch, &ignored) == DSE_OK ? SOMA_CORE_ARRAY
+                                                                                    : SOMA_CORE_QUICK;
 }
 
 enum dse_status soma_core_check(const struct accounting *accounting, enum soma_core core,
                                 const struct architecture *arch, struct dse_error *err)
 {
     struct core_split split;
-    struct core_array_size size;
-    struct fused_machine machine;
     struct dse_error inner = {0};
+    core = soma_core_resolve(accounting, core, arch);
     if (core != SOMA_CORE_ARRAY && accounting->schedule->own_tiles)
         return dse_fail(err, DSE_BAD_USAGE,
                         "the published program's rules (compat) go with core array, not with core %s",
                         soma_core_names[core]);
     if (core != SOMA_CORE_ARRAY)
         return core_machine_split(arch, &split, err);
-    const enum dse_status status = core_machine_of(arch, &size, &machine, &inner);
-    return status == DSE_OK ? DSE_OK : dse_fail(err, status, "%.700s%s", inner.text, array_hint(arch));
+    const enum dse_status status = check_array(arch, &inner);
+    if (status == DSE_OK)
+        return DSE_OK;
+    return dse_fail(err, status, "%.700s%s", inner.text,
+                    accounting->schedule->own_tiles ? "" : array_hint(arch));
 }
 
 static enum dse_status open_mapper(const struct accounting *accounting, const struct schedule_task *task,
@@ -46,12 +66,14 @@ static enum dse_status open_mapper(const struct accounting *accounting, const st
 {
     struct core_split split;
     struct schedule_task with = *task;
-    const char *name = soma_core_names[made->choice.core];
+    const bool quick = made->choice.core == SOMA_CORE_QUICK;
+    const char *name = soma_core_names[quick ? SOMA_CORE_DESCENT : made->choice.core];
     const struct engine *engine = engine_find(name);
     if (!engine)
         return dse_fail(err, DSE_INTERNAL, "there is no engine %s for the core array", name);
     DSE_TRY(core_machine_split(task->arch, &split, err));
     DSE_TRY(mapper_core_init(&split.core, engine, NULL, made->choice.max_evaluations, &made->mapper, err));
+    made->mapper.quick = quick;
     DSE_TRY(mapper_core_join(task->cache, &made->mapper, &made->cached, err));
     with.tile = core_cached_scheduler(&made->cached);
     return schedule_pricer_new(accounting, &with, arena, &made->pricer, err);
@@ -61,17 +83,24 @@ enum dse_status soma_core_open(const struct accounting *accounting, struct soma_
                                const struct schedule_task *task, struct arena *arena,
                                struct soma_core_machine *made, struct dse_error *err)
 {
-    *made = (struct soma_core_machine){.choice = choice};
     DSE_TRY(soma_core_check(accounting, choice.core, task->arch, err));
+    choice.core = soma_core_resolve(accounting, choice.core, task->arch);
+    *made = (struct soma_core_machine){.choice = choice};
     return choice.core == SOMA_CORE_ARRAY ? schedule_pricer_new(accounting, task, arena, &made->pricer, err)
                                           : open_mapper(accounting, task, arena, made, err);
 }
 
 const char *soma_core_accounting(enum soma_core core, const struct accounting *accounting)
 {
-    static const char *const text[SOMA_N_CORE] = {
-        NULL,          "soma-descent", "soma-cosa",      "soma-cosa-best",
-        "soma-random", "soma-hybrid",  "soma-annealing", "soma-genetic"};
+    static const char *const text[SOMA_N_CORE] = {NULL,
+                                                  "soma-descent",
+                                                  "soma-cosa",
+                                                  "soma-cosa-best",
+                                                  "soma-random",
+                                                  "soma-hybrid",
+                                                  "soma-annealing",
+                                                  "soma-genetic",
+                                                  [SOMA_CORE_QUICK] = "soma-quick"};
     return text[core] ? text[core] : accounting->name;
 }
 
@@ -91,8 +120,8 @@ enum dse_status soma_core_find(const char *name, enum soma_core *core, struct ds
         }
     return dse_fail(
         err, DSE_BAD_INPUT,
-        "core is \"%.100s\"; there are array, descent, cosa, cosa-best, random, hybrid, annealing "
-        "and genetic",
+        "core is \"%.100s\"; there are auto, array, quick, descent, cosa, cosa-best, random, hybrid, "
+        "annealing and genetic",
         name);
 }
 

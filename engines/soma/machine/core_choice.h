@@ -16,16 +16,18 @@
 #include "engines/driver/engine.h"
 #include "engines/soma/machine/mapper_core.h"
 
-/* The built-in search, then mappers by the name of their engine. */
+/* The numbers are in the keys of points. */
 enum soma_core {
-    SOMA_CORE_ARRAY,
-    SOMA_CORE_DESCENT,
+    SOMA_CORE_AUTO,    /* the built-in search where the machine is one that it models, else quick */
+    SOMA_CORE_DESCENT, /* mappers by the name of their engine */
     SOMA_CORE_COSA,
     SOMA_CORE_COSA_BEST,
     SOMA_CORE_RANDOM,
     SOMA_CORE_HYBRID,
     SOMA_CORE_ANNEALING,
     SOMA_CORE_GENETIC,
+    SOMA_CORE_ARRAY, /* the built-in search */
+    SOMA_CORE_QUICK, /* descent with the tricks of mapper_core_quick */
     SOMA_N_CORE
 };
 
@@ -43,9 +45,11 @@ struct soma_core_choice {
 #define SOMA_OPTION_CORE                                                                                     \
     {                                                                                                        \
         .name = "core",                                                                                      \
-        .sentence = "what schedules a tile on the core array: array, the built-in search on the machine "    \
-                    "that it models, or a mapper on the architecture inside the DRAM",                       \
-        .unit = "", .kind = OPTION_CHOICE, .standard = SOMA_CORE_ARRAY, .lowest = 0,                         \
+        .sentence =                                                                                          \
+            "what schedules a tile on the core array: array, the built-in search on the machine "            \
+            "that it models, or a mapper on the architecture inside the DRAM; auto: array where the "        \
+            "machine is one, else quick",                                                                    \
+        .unit = "", .kind = OPTION_CHOICE, .standard = SOMA_CORE_AUTO, .lowest = 0,                          \
         .highest = SOMA_N_CORE - 1, .choice = soma_core_names                                                \
     }
 #define SOMA_OPTION_CORE_EVALUATIONS                                                                         \
@@ -56,10 +60,14 @@ struct soma_core_choice {
         .highest = 1e9                                                                                       \
     }
 
+/* What `core` comes to on the machine with the accounting: never SOMA_CORE_AUTO. */
+enum soma_core soma_core_resolve(const struct accounting *accounting, enum soma_core core,
+                                 const struct architecture *arch);
+
 /* What was chosen, compiled by the accounting. Its parts point to each other: it stays where soma_core_open
  * filled it. */
 struct soma_core_machine {
-    struct soma_core_choice choice;
+    struct soma_core_choice choice; /* resolved */
     struct schedule_pricer *pricer;
     struct mapper_core mapper; /* in place of the accounting's core array; else unused, as `cached` */
     struct core_cached cached;
@@ -79,7 +87,7 @@ DSE_MUST_CHECK enum dse_status soma_core_open(const struct accounting *accountin
                                               struct soma_core_machine *made, struct dse_error *err);
 
 /* Whose rules priced a schedule, for results: the accounting's name, or of that with a mapper
- * "soma-descent"; a constant. */
+ * "soma-descent"; a constant. `core` is resolved, as for soma_core_write. */
 const char *soma_core_accounting(enum soma_core core, const struct accounting *accounting);
 
 /* The lines of a schedule's text form that say it: nothing for the built-in search, else `core: descent` and

@@ -310,10 +310,10 @@ enum dse_status mapper_core_join(struct core_cache *cache, const struct mapper_c
     struct text_buffer identity;
     text_init(&identity);
     text_append(&identity,
-                "mapper %s, machine %016" PRIx64 ", %" PRIu64 " evaluations, seed %" PRIu64
+                "mapper %s%s, machine %016" PRIx64 ", %" PRIu64 " evaluations, seed %" PRIu64
                 ", vector %" PRIu64 " %a",
-                core->engine->name, architecture_hash(&core->arch), core->max_evaluations, core->seed,
-                core->vector_per_cycle, core->vector_j);
+                core->engine->name, core->quick ? " quick" : "", architecture_hash(&core->arch),
+                core->max_evaluations, core->seed, core->vector_per_cycle, core->vector_j);
     for (size_t i = 0; i < core->engine->n_option; i++)
         text_append(&identity, " %a", core->option[i]);
     enum dse_status status = identity.failed

@@ -22,6 +22,7 @@ struct mapper_core {
     double option[MAPPER_CORE_OPTION_MAX]; /* (engine->n_option) */
     uint64_t max_evaluations;              /* of one tile; 0: until the engine ends by itself */
     uint64_t seed;
+    bool quick; /* tiles by mapper_quick_solve; set after the init */
     /* A tile whose search has not ended by then has no cost. Set by who has a limit, after the init. */
     double stop_at_s;          /* clock_wall_s; 0: never */
     const atomic_int *cancel;  /* NULL: never */

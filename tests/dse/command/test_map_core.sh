@@ -31,6 +31,18 @@ for core in cosa descent; do
     done
 done
 
+# auto, the default: a mapper where the machine is none of the built-in search's; the text says which.
+check 'auto on another machine' code 0 "$DSE" map simba_fused $tiny --engine unfused --format yaml
+cp "$folder/out" "$folder/schedule.yaml"
+check 'says what schedules tiles' grep -qx 'core: quick' "$folder/schedule.yaml"
+check 'as csv' code 0 "$DSE" map simba_fused $tiny --engine unfused --format csv
+cp "$folder/out" "$folder/a"
+check 'reads back' code 0 "$DSE" eval simba_fused $tiny "$folder/schedule.yaml" -f csv
+cp "$folder/out" "$folder/b"
+check 'the same energy' same energy_j
+check 'asked for by name' code 0 "$DSE" eval simba_fused $tiny "$folder/schedule.yaml" -f csv --core auto
+check 'is the same' cmp "$folder/out" "$folder/b"
+
 # An element of the TPU-like machine has two bytes: all tensors of the network once, A to F, weights and activations that go in and out
 # layer by layer. At one tile per layer no halo is loaded twice: 2 x (inputs, weights, outputs).
 check 'one tile per layer' code 0 "$DSE" map tpu_128x128 $tiny --engine unfused --option core=descent \
@@ -53,6 +65,8 @@ cp "$folder/out" "$folder/a"
 check 'with its own scheduler named' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" -f csv --core array
 cp "$folder/out" "$folder/b"
 check 'is the same' cmp "$folder/a" "$folder/b"
+check 'with auto' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" -f csv --core auto
+check 'is the same again' cmp "$folder/a" "$folder/out"
 check 'with another scheduler' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" -f csv --core descent
 cp "$folder/out" "$folder/b"
 check 'moves the same bytes' same dram_byte
@@ -61,7 +75,7 @@ check 'in the table' code 0 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" 
 check 'is told' grep -q '^tiny6, batch 1, on soma_edge, tiles by cosa$' "$folder/out"
 
 check 'no such core' code 2 "$DSE" eval soma_edge $tiny "$folder/schedule.yaml" --core cosmos
-check 'names those there are' grep -q 'option core of a fused schedule is "cosmos"; accepted: array, descent, cosa' "$folder/err"
+check 'names those there are' grep -q 'option core of a fused schedule is "cosmos"; accepted: auto, descent, cosa' "$folder/err"
 echo 'core: magic' | cat "$folder/schedule.yaml" - >"$folder/bad.yaml"
 check 'no such core in the text' code 2 "$DSE" eval soma_edge $tiny "$folder/bad.yaml"
 check 'has its line' grep -q "bad.yaml:$(wc -l <"$folder/bad.yaml"): core is \"magic\"" "$folder/err"
@@ -72,7 +86,7 @@ check 'compat with a mapper' code 2 "$DSE" eval soma_edge $tiny "$folder/schedul
 check 'is refused' grep -q 'go with core array, not with core cosa' "$folder/err"
 check 'array on another machine' code 2 "$DSE" eval simba_fused $tiny "$folder/schedule.yaml"
 check 'is told why' grep -q 'simba_fused is no machine for fused schedules' "$folder/err"
-check 'is told what would do' grep -q 'with a mapper for its tiles it is one: engine option core=cosa' "$folder/err"
+check 'is told what would do' grep -q 'with a mapper for its tiles it is one: engine option core=auto' "$folder/err"
 check 'a mapping with --core' code 2 "$DSE" eval simba resnet50:conv1 $tiny --core cosa
 check 'a machine without a shared buffer' code 2 "$DSE" eval simba $tiny "$folder/schedule.yaml" --core cosa
 check 'names the level' grep -q 'GlobalBuffer does not keep Weights' "$folder/err"

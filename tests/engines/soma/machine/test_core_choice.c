@@ -23,7 +23,8 @@ static enum dse_status read_text(const char *text, struct soma_core_choice *choi
 static void test_names_are_found_and_written(void **state)
 {
     (void)state;
-    for (enum soma_core core = SOMA_CORE_ARRAY; core < SOMA_N_CORE; core++) {
+    for (enum soma_core core = SOMA_CORE_AUTO + 1; core < SOMA_N_CORE; core++) {
+        const bool is_array = core == SOMA_CORE_ARRAY;
         struct soma_core_choice back;
         struct text_buffer text;
         struct dse_error err;
@@ -31,8 +32,8 @@ static void test_names_are_found_and_written(void **state)
         char accounting[64];
         assert_int_equal(soma_core_find(soma_core_names[core], &found, &err), DSE_OK);
         assert_int_equal(found, core);
-        snprintf(accounting, sizeof accounting, "soma%s%s", core ? "-" : "",
-                 core ? soma_core_names[core] : "");
+        snprintf(accounting, sizeof accounting, "soma%s%s", is_array ? "" : "-",
+                 is_array ? "" : soma_core_names[core]);
         assert_string_equal(soma_core_accounting(core, &accounting_soma), accounting);
         text_init(&text);
         text_append(&text, "network: n\n");
@@ -40,8 +41,8 @@ static void test_names_are_found_and_written(void **state)
         assert_int_equal(read_text(text.data, &back, &err), DSE_OK);
         assert_int_equal(back.core, core);
         /* the built-in search has no number, and nothing to write */
-        assert_int_equal(back.max_evaluations, core ? 70 + core : SOMA_CORE_EVALUATIONS);
-        assert_int_equal(strchr(text.data, '\n')[1] == '\0', core == SOMA_CORE_ARRAY);
+        assert_int_equal(back.max_evaluations, is_array ? SOMA_CORE_EVALUATIONS : 70 + core);
+        assert_int_equal(strchr(text.data, '\n')[1] == '\0', is_array);
         text_free(&text);
     }
     assert_string_equal(soma_core_accounting(SOMA_CORE_ARRAY, &accounting_soma_compat), "soma-compat");
@@ -55,6 +56,7 @@ static void test_texts_that_choose(void **state)
     } good[] = {
         {"{}", {SOMA_CORE_ARRAY, 4000}},
         {"core: array", {SOMA_CORE_ARRAY, 4000}},
+        {"core: auto", {SOMA_CORE_AUTO, 4000}},
         {"core: cosa-best", {SOMA_CORE_COSA_BEST, 4000}},
         {"core_evaluations: 0\ncore: genetic", {SOMA_CORE_GENETIC, 0}},
     };
@@ -64,8 +66,8 @@ static void test_texts_that_choose(void **state)
         const char *message;
     } bad[] = {
         {"a: 1\ncore: sundial", 2,
-         "core is \"sundial\"; there are array, descent, cosa, cosa-best, random, hybrid, annealing and "
-         "genetic"},
+         "core is \"sundial\"; there are auto, array, quick, descent, cosa, cosa-best, random, hybrid, "
+         "annealing and genetic"},
         {"core_evaluations: 5", 1, "core_evaluations belongs to a mapper as core"},
         {"core: array\ncore_evaluations: 5", 2, "core_evaluations belongs to a mapper as core"},
     };
@@ -147,10 +149,36 @@ static void test_scheduler_is_the_one_chosen(void **state)
     assert_answers(&f, cost);
 }
 
+/* auto is the built-in search on the machines that it models, and always with the published rules; quick on
+ * others. What was opened says which. */
+static void test_auto_takes_what_the_machine_is(void **state)
+{
+    static const struct {
+        const char *arch;
+        bool compat;
+        enum soma_core core;
+    } one[] = {
+        {"soma_edge", false, SOMA_CORE_ARRAY},   {"soma_edge", true, SOMA_CORE_ARRAY},
+        {"soma_cloud", false, SOMA_CORE_ARRAY},  {"simba_fused", false, SOMA_CORE_QUICK},
+        {"tpu_128x128", false, SOMA_CORE_QUICK},
+    };
+    static struct fixture f;
+    (void)state;
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++) {
+        assert_int_equal(open_on(&f, one[i].arch, SOMA_CORE_AUTO, one[i].compat), DSE_OK);
+        assert_int_equal(f.made.choice.core, one[i].core);
+        assert_int_equal(f.made.choice.max_evaluations, 50);
+        close_case(&f);
+    }
+    assert_int_equal(open_on(&f, "simba_fused", SOMA_CORE_AUTO, true), DSE_BAD_INPUT);
+    assert_null(strstr(f.err.text, "core=auto"));
+    close_case(&f);
+}
+
 static void test_machines_that_do_not_go_with_it(void **state)
 {
     static const char hint[] =
-        "; with a mapper for its tiles it is one: engine option core=cosa, or --core cosa "
+        "; with a mapper for its tiles it is one: engine option core=auto, or --core auto "
         "of dse eval";
     static struct fixture f;
     (void)state;
@@ -173,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_names_are_found_and_written),
         cmocka_unit_test(test_texts_that_choose),
         cmocka_unit_test(test_scheduler_is_the_one_chosen),
+        cmocka_unit_test(test_auto_takes_what_the_machine_is),
         cmocka_unit_test(test_machines_that_do_not_go_with_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
