@@ -90,7 +90,7 @@ _dse_value() {
         list--architecture) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         list--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
         *--report) _dse_reply "$(_dse_names "$program" reports)" "$word" ;;
-        *--core) _dse_reply 'array descent cosa cosa-best random hybrid annealing genetic' "$word" ;;
+        *--core) _dse_reply 'auto descent cosa cosa-best random hybrid annealing genetic array quick' "$word" ;;
         eval--mode | sample--mode | train--mode) _dse_reply 'autobypass mustfit' "$word" ;;
         eval--orders) _dse_reply 'places dims' "$word" ;;
         eval--project) _dse_reply 'no raw log2' "$word" ;;
