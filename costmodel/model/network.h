@@ -93,6 +93,13 @@ struct network_repeat {
     uint32_t first_layer, n_layer, times;
 };
 
+/* A parameter that the network was read with. */
+struct network_parameter {
+    const char *name;
+    const char *value;
+    const char *accepted; /* "prefill, decode" or "from 1 to 4096" */
+};
+
 struct network {
     const char *name;
     const char *title;        /* "" when the file has none */
@@ -113,7 +120,25 @@ struct network {
     bool unroll;                         /* the file wants them searched one by one all the same */
     uint32_t n_cut;                  /* 0: no layer is in parts */
     const struct network_cut *cut;   /* (n_cut) what made them: network_cut.h */
+    uint32_t n_parameter; /* that can be set: those that the file declares and does not set itself */
+    const struct network_parameter *parameter; /* (n_parameter) */
     struct arena arena;
+};
+
+/* A value for a parameter of a network, and where it stands, for messages; `file` NULL: nowhere. */
+struct network_set {
+    const char *name;
+    const char *value;
+    const char *file;
+    int line;
+    bool by_file; /* a network file that is another one sets it: nobody else can */
+};
+
+/* All of them (n, no name twice); borrowed. */
+struct network_settings {
+    const struct network_set *set;
+    size_t n;
+    bool may_lack; /* names that the network does not have are passed over, but for those by_file */
 };
 
 /* Read and check a network: a native file; a Timeloop problem file, which is a list of one layer; or a folder
@@ -127,13 +152,14 @@ DSE_MUST_CHECK enum dse_status network_read(const char *path, struct network *ne
 DSE_MUST_CHECK enum dse_status network_parse(const char *name, const char *bytes, size_t length,
                                              struct network *network, struct dse_error *err);
 
-/* Serves the files that a network names under `problems`, with the errors of network_read: the bytes of
- * `path`, which live until the network is read. */
+/* Serves the files that a network names under `problems` and `of`, with the errors of network_read: the bytes
+ * of `path`, which live until the network is read. With what is to be set of the network's parameters. */
 struct network_files {
     enum dse_status (*get)(void *user, const char *path, const char **bytes, size_t *length,
                            struct dse_error *err);
     void *user;
     struct dse_faults *faults; /* NULL: the first error ends the reading */
+    struct network_settings settings;
 };
 
 /* network_parse with problem files from `files`; their paths are relative to the folder of `name`. With
@@ -143,9 +169,11 @@ DSE_MUST_CHECK enum dse_status network_parse_with(const char *name, const char *
                                                   const struct network_files *files, struct network *network,
                                                   struct dse_error *err);
 
-/* network_read with errors to `faults`, as network_parse_with. */
-DSE_MUST_CHECK enum dse_status network_read_all(const char *path, struct dse_faults *faults,
-                                                struct network *network, struct dse_error *err);
+/* network_read with parameters set (NULL: none) and errors to `faults` (NULL: the first ends it), as
+ * network_parse_with. */
+DSE_MUST_CHECK enum dse_status network_read_with(const char *path, const struct network_settings *settings,
+                                                 struct dse_faults *faults, struct network *network,
+                                                 struct dse_error *err);
 void network_free(struct network *network);
 
 /* Several networks (n, 1 at least) side by side as one, which shares nothing with them: "a+b", with layers
@@ -153,6 +181,12 @@ void network_free(struct network *network);
  * and lists of layers together; DSE_LIMIT: too many layers, a name too long. */
 DSE_MUST_CHECK enum dse_status network_join(const struct network *part, uint32_t n, struct network *out,
                                             struct dse_error *err);
+
+/* That the network, a joined one, has every parameter of `settings` in one of its parts; the message names one
+ * that it lacks, at its place. DSE_BAD_INPUT. */
+DSE_MUST_CHECK enum dse_status network_has_parameters(const struct network *network,
+                                                      const struct network_settings *settings,
+                                                      struct dse_error *err);
 
 /* The word of a type in files ("conv"); never NULL. */
 const char *layer_type_text(enum layer_type type);

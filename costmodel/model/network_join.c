@@ -101,6 +101,27 @@ static enum dse_status copy_repeats(const struct joiner *j, struct network_repea
     return DSE_OK;
 }
 
+static uint32_t count_parameters(const struct network *part, uint32_t n)
+{
+    uint32_t n_parameter = 0;
+    for (uint32_t i = 0; i < n; i++)
+        n_parameter += part[i].n_parameter;
+    return n_parameter;
+}
+
+static struct network_parameter *copy_parameters(const struct network *part, uint32_t n, struct arena *arena)
+{
+    struct network_parameter *list = arena_alloc(arena, count_parameters(part, n), sizeof *list), *at = list;
+    for (uint32_t i = 0; list && i < n; i++)
+        for (uint32_t k = 0; k < part[i].n_parameter; k++, at++) {
+            const struct network_parameter *from = &part[i].parameter[k];
+            at->name = arena_copy_text(arena, from->name, strlen(from->name));
+            at->value = arena_copy_text(arena, from->value, strlen(from->value));
+            at->accepted = arena_copy_text(arena, from->accepted, strlen(from->accepted));
+        }
+    return list;
+}
+
 static enum dse_status check_kinds(const struct network *part, uint32_t n, uint32_t *n_layer,
                                    uint32_t *n_input, struct dse_error *err)
 {
@@ -127,6 +148,7 @@ static enum dse_status join(const struct network *part, uint32_t n, uint32_t n_l
     uint32_t *order = arena_alloc(arena, n_layer, sizeof *order);
     struct network_part *of = arena_alloc(arena, n, sizeof *of);
     struct network_repeat *repeat = arena_alloc(arena, count_repeats(part, n), sizeof *repeat);
+    const struct network_parameter *parameter = copy_parameters(part, n, arena);
     const char *name = whole_name(part, n, arena);
     DSE_TRY(arena_check(arena, "joined networks", err));
     *out = (struct network){.name = name,
@@ -144,6 +166,8 @@ static enum dse_status join(const struct network *part, uint32_t n, uint32_t n_l
                             .part = of,
                             .n_repeat = count_repeats(part, n),
                             .repeat = repeat,
+                            .n_parameter = count_parameters(part, n),
+                            .parameter = parameter,
                             .arena = *arena};
     uint32_t at = 0, in = 0, r = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -179,4 +203,22 @@ enum dse_status network_join(const struct network *part, uint32_t n, struct netw
     if (status != DSE_OK)
         network_free(out);
     return status;
+}
+
+enum dse_status network_has_parameters(const struct network *network, const struct network_settings *settings,
+                                       struct dse_error *err)
+{
+    for (size_t i = 0; i < settings->n; i++) {
+        const struct network_set *set = &settings->set[i];
+        uint32_t k = 0;
+        while (k < network->n_parameter && strcmp(network->parameter[k].name, set->name) != 0)
+            k++;
+        if (k < network->n_parameter)
+            continue;
+        return set->file ? dse_fail_at(err, DSE_BAD_INPUT, set->file, set->line,
+                                       "no network of %.100s has a parameter %.60s", network->name, set->name)
+                         : dse_fail(err, DSE_BAD_INPUT, "no network of %.100s has a parameter %.60s",
+                                    network->name, set->name);
+    }
+    return DSE_OK;
 }

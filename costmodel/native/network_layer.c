@@ -20,7 +20,8 @@ enum layer_key {
     KEY_PERMUTE = 1 << 8,
     KEY_EINSUM = 1 << 9,
     KEY_FACTOR = 1 << 10,
-    KEY_OFFSET = 1 << 11
+    KEY_OFFSET = 1 << 11,
+    KEY_SHARE = 1 << 12
 };
 
 struct key_row {
@@ -47,6 +48,7 @@ static const struct key_row key_table[] = {
     {KEY_WINDOW, "dilation"},
     {KEY_GROUPS, "groups"},
     {KEY_WEIGHTS_FROM, "weights_from"},
+    {KEY_SHARE, "share"},
     {KEY_PERMUTE, "permute"},
     {KEY_FACTOR, "factor"},
     {KEY_OFFSET, "offset"},
@@ -68,7 +70,7 @@ static const struct type_row type_table[] = {
     {"conv", LAYER_CONV, KEYS_POINT | KEY_RS | KEY_HW | KEY_WINDOW | KEY_GROUPS, true, false},
     {"depthwise", LAYER_CONV, KEYS_POINT | KEY_RS | KEY_HW | KEY_WINDOW, false, false},
     {"linear", LAYER_LINEAR, KEYS_POINT, true, false},
-    {"matmul", LAYER_MATMUL, KEYS_POINT | KEY_GROUPS | KEY_WEIGHTS_FROM, true, false},
+    {"matmul", LAYER_MATMUL, KEYS_POINT | KEY_GROUPS | KEY_WEIGHTS_FROM | KEY_SHARE, true, false},
     {"pool", LAYER_POOL, KEYS_POINT | KEY_RS | KEY_HW | KEY_WINDOW, false, true},
     {"add", LAYER_ADD, KEYS_POINT, false, true},
     {"mul", LAYER_MUL, KEYS_POINT, false, true},
@@ -217,6 +219,13 @@ static enum dse_status check_channels(const struct network_reader *reader, const
         return yaml_fail(reader->doc, node, err, "%s: C %u and K %u must both be multiples of %s %u", owner,
                          layer->c, layer->k, strcmp(row->word, "depthwise") == 0 ? "C" : "groups",
                          layer->groups);
+    if (layer->share && layer->groups % layer->share != 0)
+        return yaml_fail(reader->doc, yaml_find(node, "share"), err,
+                         "%s: groups %u must be a multiple of share %u", owner, layer->groups, layer->share);
+    if ((uint64_t)layer->share * layer->q > NETWORK_DIM_MAX)
+        return yaml_fail(reader->doc, yaml_find(node, "share"), err,
+                         "%s: share %u times Q %u is beyond %d", owner, layer->share, layer->q,
+                         NETWORK_DIM_MAX);
     return DSE_OK;
 }
 
@@ -240,6 +249,7 @@ static enum dse_status read_dims(struct network_reader *reader, const struct yno
     bool depthwise = strcmp(row->word, "depthwise") == 0;
     DSE_NOTE(faults,
              network_read_dim(reader, node, owner, "groups", depthwise ? layer->c : 1, &layer->groups, err));
+    DSE_NOTE(faults, network_read_dim(reader, node, owner, "share", 0, &layer->share, err));
     DSE_NOTE(faults, read_pair(reader, node, owner, "stride", 1, 2, layer->stride, err));
     DSE_NOTE(faults, read_pair(reader, node, owner, "dilation", 1, 2, layer->dilation, err));
     DSE_NOTE(faults, read_pair(reader, node, owner, "pad", 0, 4, layer->pad, err));

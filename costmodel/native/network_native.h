@@ -13,10 +13,17 @@ struct network_problems {
     void *user;
 };
 
-/* network_read (model/network.h) of a document, which is needed no longer afterwards. */
+/* network_read (model/network.h) of a document, which is needed no longer afterwards, with `settings` for its
+ * parameters. */
 DSE_MUST_CHECK enum dse_status network_native_build(const struct yaml_doc *doc,
                                                     const struct network_problems *problems,
+                                                    const struct network_settings *settings,
                                                     struct network *network, struct dse_error *err);
+
+/* That `node` is a name of a network or a layer: letters, digits and a few signs, so that it can be a column
+ * or a key; `what` names it in messages. */
+DSE_MUST_CHECK enum dse_status network_check_name(const struct yaml_doc *doc, const struct ynode *node,
+                                                  const char *what, struct dse_error *err);
 
 /* The name that a layer gets from its file: the last part of `path` without .yaml, .yml, .json or .csv, with
  * '_' for what no name may have; in `name`, which is also returned. */

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "costmodel/native/network_expand.h"
 #include "costmodel/native/network_parts.h"
+#include "costmodel/native/network_scope.h"
 
 enum { WHAT_MAX = 200 };
 
@@ -21,18 +23,25 @@ static enum dse_status keep_text(struct network_reader *reader, const char *text
     return arena_check(&reader->net->arena, "a network", err);
 }
 
-enum dse_status network_read_name(struct network_reader *reader, const struct ynode *node, const char *what,
-                                  const char **name, struct dse_error *err)
+enum dse_status network_check_name(const struct yaml_doc *doc, const struct ynode *node, const char *what,
+                                   struct dse_error *err)
 {
     const char *text = NULL;
-    DSE_TRY(yaml_text(reader->doc, node, what, &text, err));
+    DSE_TRY(yaml_text(doc, node, what, &text, err));
     size_t length = strlen(text);
     size_t fine = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+:/-");
     if (length == 0 || fine != length || length >= PROBLEM_NAME_MAX)
-        return yaml_fail(reader->doc, node, err,
+        return yaml_fail(doc, node, err,
                          "%s \"%.100s\" is not a name: up to %d letters, digits and _ . + : / - are accepted",
                          what, text, PROBLEM_NAME_MAX - 1);
-    return keep_text(reader, text, name, err);
+    return DSE_OK;
+}
+
+enum dse_status network_read_name(struct network_reader *reader, const struct ynode *node, const char *what,
+                                  const char **name, struct dse_error *err)
+{
+    DSE_TRY(network_check_name(reader->doc, node, what, err));
+    return keep_text(reader, node->text, name, err);
 }
 
 /* Enter a name; the index is as in struct network_reader. */
@@ -158,8 +167,9 @@ static enum dse_status read_optional_text(struct network_reader *reader, const c
 
 static enum dse_status read_head(struct network_reader *reader, struct dse_error *err)
 {
-    static const char *const allowed[] = {"network", "title",  "source", "kind",    "published_batch",
-                                          "input",   "inputs", "layers", "problems"};
+    static const char *const allowed[] = {"network", "title",    "source",     "kind", "published_batch",
+                                          "input",   "inputs",   "layers",     "problems",
+                                          "unroll",  "parameters", "let", "of", "set"};
     static const char *const kinds[] = {"graph", "layers"};
     const struct yaml_doc *doc = reader->doc;
     struct network *net = reader->net;
@@ -187,6 +197,9 @@ static enum dse_status read_head(struct network_reader *reader, struct dse_error
     if (batch != NULL)
         DSE_NOTE(doc->faults, yaml_u64(doc, batch, "published_batch", 1, NETWORK_DIM_MAX, &number, err));
     net->published_batch = (uint32_t)number;
+    const struct ynode *unroll = yaml_find(doc->root, "unroll");
+    if (unroll)
+        DSE_NOTE(doc->faults, yaml_bool(doc, unroll, "unroll", &net->unroll, err));
     return DSE_OK;
 }
 
@@ -283,15 +296,69 @@ static enum dse_status read_document(struct network_reader *reader, struct dse_e
     return network_check_shapes(reader, err);
 }
 
+/* What repeats and what was set, out of an arena that goes. */
+static enum dse_status keep_expansion(const struct network_expansion *expansion, struct network *net,
+                                      struct dse_error *err)
+{
+    struct arena *arena = &net->arena;
+    struct network_repeat *repeat = arena_alloc(arena, expansion->n_repeat, sizeof *repeat);
+    struct network_parameter *parameter = arena_alloc(arena, expansion->n_parameter, sizeof *parameter);
+    DSE_TRY(arena_check(arena, "a network", err));
+    for (uint32_t i = 0; i < expansion->n_repeat; i++) {
+        repeat[i] = expansion->repeat[i];
+        repeat[i].name = arena_copy_text(arena, repeat[i].name, strlen(repeat[i].name));
+    }
+    for (uint32_t i = 0; i < expansion->n_parameter; i++) {
+        const struct network_parameter *from = &expansion->parameter[i];
+        parameter[i] = (struct network_parameter){arena_copy_text(arena, from->name, strlen(from->name)),
+                                                  arena_copy_text(arena, from->value, strlen(from->value)),
+                                                  arena_copy_text(arena, from->accepted,
+                                                                  strlen(from->accepted))};
+    }
+    net->n_repeat = expansion->n_repeat;
+    net->repeat = repeat;
+    net->n_parameter = expansion->n_parameter;
+    net->parameter = parameter;
+    return arena_check(arena, "a network", err);
+}
+
+/* Expanded in `arena`, then read as any other. */
+static enum dse_status build_expanded(struct network_reader *reader, const struct network_settings *settings,
+                                      struct arena *arena, struct dse_error *err)
+{
+    struct network_expansion expansion;
+    struct yaml_doc plain = *reader->doc;
+    DSE_TRY(network_expand(reader->doc, settings, arena, &expansion, err));
+    plain.root = expansion.root;
+    reader->doc = &plain;
+    enum dse_status status = read_document(reader, err);
+    return status == DSE_OK ? keep_expansion(&expansion, reader->net, err) : status;
+}
+
+static enum dse_status build(struct network_reader *reader, const struct network_settings *settings,
+                             struct dse_error *err)
+{
+    struct arena arena;
+    arena_init(&arena);
+    enum dse_status status;
+    if (network_is_parametrised(reader->doc) || settings->n > 0)
+        status = build_expanded(reader, settings, &arena, err);
+    else
+        status = read_document(reader, err);
+    arena_free(&arena);
+    return status;
+}
+
 enum dse_status network_native_build(const struct yaml_doc *doc, const struct network_problems *problems,
-                                     struct network *network, struct dse_error *err)
+                                     const struct network_settings *settings, struct network *network,
+                                     struct dse_error *err)
 {
     memset(network, 0, sizeof(*network));
     arena_init(&network->arena);
     const size_t n_fault = dse_faults_count(doc->faults);
     struct network_reader reader = {.doc = doc, .problems = problems, .net = network};
     name_table_init(&reader.name);
-    enum dse_status status = dse_while_reading(doc->path, read_document(&reader, err), err);
+    enum dse_status status = dse_while_reading(doc->path, build(&reader, settings, err), err);
     name_table_free(&reader.name);
     if (status != DSE_OK || dse_faults_count(doc->faults) > n_fault)
         network_free(network);

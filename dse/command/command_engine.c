@@ -91,6 +91,12 @@ static enum dse_status run_to_file(const struct cli_args *args, const struct con
     return status;
 }
 
+/* By name, as it stands. */
+static enum dse_status plain_network(const char *name, struct network *network, struct dse_error *err)
+{
+    return input_network(name, NULL, network, err);
+}
+
 static enum dse_status read_and_run(const struct cli_args *args, const struct console *console,
                                     struct dse_error *err)
 {
@@ -102,11 +108,12 @@ static enum dse_status read_and_run(const struct cli_args *args, const struct co
     struct engine_command_task task = {.architecture = &arch,
                                        .value = value_of,
                                        .args = args,
-                                       .network = input_network,
+                                       .network = plain_network,
                                        .say = tell,
                                        .user = &teller};
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
     DSE_TRY(objective_parse(word ? word : "latency", &task.objective, err));
+    DSE_TRY(input_no_network_set(args, "this command", err));
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
     task.n_thread = (int)threads;

@@ -284,7 +284,7 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
         if (cli_has(args, of_mappings[i]))
             return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a mapping; %s is a %s", of_mappings[i],
                             args->operand[2], format->name);
-    DSE_TRY(input_network(args->operand[1], &network, err));
+    DSE_TRY(input_network(args->operand[1], args, &network, err));
     request->network = &network;
     if (request->batch == 0)
         request->batch = network_batch(&network);
@@ -311,7 +311,7 @@ static enum dse_status run_mapping(const struct cli_args *args, const struct con
     if (of_schedules)
         return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a schedule; %s is none", of_schedules,
                         args->operand[2]);
-    DSE_TRY(input_problem(args->operand[1], batch, &problem, err));
+    DSE_TRY(input_problem(args->operand[1], args, batch, &problem, err));
     DSE_TRY(input_pad(args, &problem, err));
     DSE_TRY(input_mapping(args->operand[2], &problem, arch, console, &mapping, err));
     return evaluate(args, console, &problem, arch, &mapping, err);
@@ -352,6 +352,7 @@ static enum dse_status run_list(const struct cli_args *args, const struct consol
     struct text_buffer out;
     size_t format;
     char *text;
+    DSE_TRY(input_no_network_set(args, args->operand[1], err));
     for (size_t i = 0; i < args->n_value; i++) {
         size_t k = 0;
         while (k < sizeof of_lists / sizeof of_lists[0] &&
@@ -393,8 +394,10 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
     DSE_TRY(check_area(args, console, &arch, err));
-    if (cli_has(args, "vectors"))
+    if (cli_has(args, "vectors")) {
+        DSE_TRY(input_no_network_set(args, "--vectors", err));
         return eval_vectors(args, console, &arch, err);
+    }
     if (args->n_operand == 2)
         return run_list(args, console, &arch, err);
     enum dse_status status = yaml_load(args->operand[2], &text, &length, err);
@@ -464,7 +467,8 @@ static const struct cli_option options[] = {
      "of --vectors, which may be real numbers then: the nearest mapping to each, raw, or log2: factors are "
      "binary logarithms"},
     {"set", 0, "PATH=VALUE",
-     "replace a quantity of the architecture: GlobalBuffer.capacity='256 KiB'; repeatable"},
+     "replace a quantity of the architecture, GlobalBuffer.capacity='256 KiB', or a parameter of the network, network.sequence=128; "
+     "repeatable"},
     {"ert", 0, "FILE",
      "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
 };

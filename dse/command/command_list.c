@@ -260,14 +260,34 @@ static void print_reports(struct text_buffer *out)
     table_free(&table);
 }
 
+/* What can be set of it. */
+static void print_parameters(const struct network *network, struct text_buffer *out)
+{
+    static const char *const header[] = {"parameter", "value", "accepted"};
+    struct table table;
+    if (network->n_parameter == 0)
+        return;
+    table_init(&table, header, 3, 1 | 2 | 4);
+    for (uint32_t i = 0; i < network->n_parameter; i++) {
+        table_cell(&table, "network.%s", network->parameter[i].name);
+        table_cell(&table, "%s", network->parameter[i].value);
+        table_cell(&table, "%s", network->parameter[i].accepted);
+    }
+    table_print(&table, out);
+    table_free(&table);
+    text_append(out, "\n");
+}
+
 /* The layers of a network, with "-" for the work of those that a mapper does not see. */
-static enum dse_status print_layers(const char *name, struct text_buffer *out, struct dse_error *err)
+static enum dse_status print_layers(const struct cli_args *args, struct text_buffer *out,
+                                    struct dse_error *err)
 {
     static const char *const header[] = {"layer", "type", "count", "per sample", "weights"};
     struct network network;
     struct table table;
     char text[48];
-    DSE_TRY(input_network(name, &network, err));
+    DSE_TRY(input_network(args->operand[1], args, &network, err));
+    print_parameters(&network, out);
     table_init(&table, header, 5, 1 | 2);
     for (uint32_t i = 0; i < network.n_layer; i++) {
         const struct layer *layer = &network.layer[i];
@@ -366,7 +386,7 @@ static enum dse_status print_list(const struct cli_args *args, struct text_buffe
     if (strcmp(word, "layers") == 0) {
         if (args->n_operand == 1)
             return dse_fail(err, DSE_BAD_USAGE, "dse list layers needs a network: dse list layers resnet50");
-        return print_layers(args->operand[1], out, err);
+        return print_layers(args, out, err);
     }
     if (args->n_operand > 1)
         return dse_fail(err, DSE_BAD_USAGE, "dse list %s takes no further word", word);
@@ -405,6 +425,7 @@ static const struct cli_option options[] = {
     {"network", 'N', "NETWORK", "matrix: this network, on each machine; repeatable"},
     {"accounting", 'a', "NAME", "matrix: priced so (default: each engine's first that takes the machine)"},
     {"format", 'f', "HOW", "matrix: table (default), csv or json"},
+    {"set", 0, "network.NAME=VALUE", "layers: a parameter of the network; repeatable"},
 };
 
 const struct cli_command command_list = {
@@ -416,6 +437,7 @@ const struct cli_command command_list = {
         "\n"
         "  dse list networks\n"
         "  dse list layers resnet50\n"
+        "  dse list layers gpt2 --set network.phase=decode --set network.blocks=1\n"
         "  dse list engines --verbose\n"
         "  dse list engine random\n"
         "  dse list engines --matrix\n"

@@ -149,7 +149,7 @@ static enum dse_status read_networks(const struct cli_args *args, struct optimis
     DSE_TRY(check_batches(args, err));
     for (uint32_t w = 0; w < n; w++)
         DSE_TRY(batch_of(args, args->operand[1 + w], &batch[w], err));
-    return network_pool_read(&job->pool, args->operand + 1, batch, n, err);
+    return network_pool_read(&job->pool, args->operand + 1, batch, n, args, err);
 }
 
 /* "energy_j,onchip_byte"; without a list all. */
@@ -327,7 +327,9 @@ static const struct cli_option options[] = {
     {"option", 'o', "NAME=VALUE", "an option of engine interstellar; repeatable"},
     {"batch", 'b', "[NETWORK=]N",
      "samples, of one network (default: what each network says, else 1); repeatable"},
-    {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: PE.mesh=32x32; repeatable"},
+    {"set", 0, "PATH=VALUE",
+     "replace a quantity of the architecture, PE.mesh=32x32, or a parameter of the network, network.sequence=128; "
+     "repeatable"},
     {"ert", 0, "FILE",
      "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
     {"report", 'r', "WHAT", "hierarchy (default), or mappings: those of all layers on it"},

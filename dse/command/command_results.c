@@ -298,7 +298,8 @@ static const struct cli_option plot_option_table[] = {
     {"arch", 0, "ARCH", "what a SCHEDULE runs on, as for `dse eval`"},
     {"network", 0, "NETWORK", "what a SCHEDULE computes (default: the network that it names)"},
     {"batch", 'b', "N", "samples of a SCHEDULE (default: what the network says, else 1)"},
-    {"set", 0, "PATH=VALUE", "replace a quantity of ARCH; repeatable"},
+    {"set", 0, "PATH=VALUE",
+     "replace a quantity of ARCH, or a parameter of NETWORK (network.NAME=VALUE); repeatable"},
 };
 
 const struct cli_command command_plot = {

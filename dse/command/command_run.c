@@ -373,7 +373,7 @@ static const struct cli_option run_options[] = {
     {"dry-run", 'n', NULL, "say what would be done, how long it takes and how much it writes; write nothing"},
     {"set", 0, "KEY=VALUE",
      "replace a setting that is not swept: batch=4, limits.max_evaluations=1000, "
-     "option.patience=9, DRAM.bandwidth='8 GB/s'; repeatable"},
+     "option.patience=9, network.sequence=128, DRAM.bandwidth='8 GB/s'; repeatable"},
 };
 
 const struct cli_command command_run = {

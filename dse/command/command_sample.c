@@ -316,7 +316,7 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
         DSE_TRY(prepare_vectors(args, job, err));
     else if (cli_has(args, "mode"))
         return dse_fail(err, DSE_BAD_USAGE, "--mode belongs to --draw vectors");
-    DSE_TRY(input_network(args->operand[1], &job->network, err));
+    DSE_TRY(input_network(args->operand[1], args, &job->network, err));
     if (!layer && job->network.n_layer > 1)
         return dse_fail(err, DSE_BAD_USAGE, "%s has %u layers; choose one, for instance %s",
                         job->network.name, job->network.n_layer, job->network.layer[0].name);
@@ -411,7 +411,9 @@ static const struct cli_option options[] = {
     {"output", 'o', "FILE", "where rows go (default: standard output)"},
     {"seed", 's', "N", "of the random streams (default 0)"},
     {"batch", 'b', "N", "samples (default: what the network says, else 1)"},
-    {"set", 0, "PATH=VALUE", "replace a quantity of the architecture: DRAM.bandwidth='8 GB/s'; repeatable"},
+    {"set", 0, "PATH=VALUE",
+     "replace a quantity of the architecture, DRAM.bandwidth='8 GB/s', or a parameter of the network, network.sequence=128; "
+     "repeatable"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
 };
 

@@ -41,7 +41,7 @@ enum dse_status eval_points(const struct cli_args *args, const struct console *c
         return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to other mappings or schedules; %s has a %s a line",
                         given, args->operand[2], request->points->name);
     DSE_TRY(read_format(args, &format, err));
-    DSE_TRY(input_problem(args->operand[1], batch, &problem, err));
+    DSE_TRY(input_problem(args->operand[1], args, batch, &problem, err));
     DSE_TRY(input_pad(args, &problem, err));
     request->problem = &problem;
     request->accounting = cli_value(args, "accounting");

@@ -21,7 +21,8 @@ static bool is_network(const struct yaml_doc *doc)
     bool describes = layers && layers->kind == YNODE_SEQUENCE && layers->n_item > 0 &&
                      layers->item[0]->kind == YNODE_MAPPING;
     return describes || interstellar_is_layer(doc) || yaml_find(root, "problem") ||
-           yaml_find(root, "problems") || yaml_find(root, "input") || yaml_find(root, "inputs");
+           yaml_find(root, "problems") || yaml_find(root, "input") || yaml_find(root, "inputs") ||
+           yaml_find(root, "of");
 }
 
 static enum dse_status check_architecture(const struct yaml_doc *doc, struct text_buffer *out,
@@ -47,7 +48,7 @@ static enum dse_status check_network(const char *path, struct dse_faults *faults
                                      struct dse_error *err)
 {
     struct network network;
-    DSE_TRY(network_read_all(path, faults, &network, err));
+    DSE_TRY(network_read_with(path, NULL, faults, &network, err));
     if (faults->n > 0)
         return DSE_OK;
     text_append(out, "network %s: %u layer%s, %" PRIu64 " multiply-accumulates\n", network.name,

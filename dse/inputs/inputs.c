@@ -16,6 +16,9 @@
 #include "dse/inputs/network_names.h"
 #include "dse/inputs/resolve.h"
 
+#define NETWORK_PREFIX "network."
+enum { PREFIX_LENGTH = sizeof NETWORK_PREFIX - 1 };
+
 enum dse_status input_split_set(const char *option, const char *text, char *path, size_t size,
                                 const char **value, struct dse_error *err)
 {
@@ -39,6 +42,13 @@ enum dse_status input_split_set(const char *option, const char *text, char *path
     return DSE_OK;
 }
 
+/* A --set of a network's parameter, or of the architecture. */
+static bool is_set(const struct cli_args *args, size_t i, bool of_network)
+{
+    return strcmp(args->value[i].option->name, "set") == 0 &&
+           (strncmp(args->value[i].text, NETWORK_PREFIX, PREFIX_LENGTH) == 0) == of_network;
+}
+
 enum dse_status input_overrides_read(const struct cli_args *args, struct input_overrides *overrides,
                                      struct dse_error *err)
 {
@@ -47,7 +57,7 @@ enum dse_status input_overrides_read(const struct cli_args *args, struct input_o
     for (size_t i = 0; i < args->n_value; i++) {
         if (strcmp(args->value[i].option->name, "ert") == 0)
             overrides->ert = args->value[i].text;
-        if (strcmp(args->value[i].option->name, "set") != 0)
+        if (!is_set(args, i, false))
             continue;
         if (overrides->n == INPUT_SET_MAX)
             return dse_fail(err, DSE_LIMIT, "more than %d --set options", INPUT_SET_MAX);
@@ -90,50 +100,95 @@ static bool is_network(void *user, const char *name)
            access(path, F_OK) == 0;
 }
 
-static enum dse_status read_network(const char *name, struct network *network, struct dse_error *err)
+/* Parameters of networks on the command line, the last of each name; texts in `arena`. */
+static enum dse_status read_settings(const struct cli_args *args, struct arena *arena,
+                                     struct network_settings *settings, struct dse_error *err)
+{
+    const size_t n_most = args ? args->n_value : 0;
+    struct network_set *set = arena_alloc(arena, n_most, sizeof *set);
+    *settings = (struct network_settings){.set = set};
+    DSE_TRY(arena_check(arena, "the parameters of a network", err));
+    for (size_t i = 0; i < n_most; i++) {
+        char name[INPUT_SET_TEXT_MAX];
+        const char *value;
+        size_t k = 0;
+        if (!is_set(args, i, true))
+            continue;
+        DSE_TRY(input_split_set("set", args->value[i].text, name, sizeof name, &value, err));
+        while (k < settings->n && strcmp(set[k].name, name + PREFIX_LENGTH) != 0)
+            k++;
+        set[k] = (struct network_set){
+            .name = arena_copy_text(arena, name + PREFIX_LENGTH, strlen(name + PREFIX_LENGTH)), .value = value};
+        settings->n += k == settings->n;
+        DSE_TRY(arena_check(arena, "the parameters of a network", err));
+    }
+    return DSE_OK;
+}
+
+enum dse_status input_no_network_set(const struct cli_args *args, const char *what, struct dse_error *err)
+{
+    char shown[96];
+    for (size_t i = 0; args && i < args->n_value; i++)
+        if (is_set(args, i, true))
+            return dse_fail(err, DSE_BAD_USAGE, "--set %s: %s has no parameters of a network",
+                            text_excerpt(args->value[i].text, shown, sizeof shown), what);
+    return DSE_OK;
+}
+
+static enum dse_status read_network(const char *name, const struct network_settings *settings,
+                                    struct network *network, struct dse_error *err)
 {
     char path[RESOLVE_PATH_MAX];
     DSE_TRY(resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, err));
-    return network_read(path, network, err);
+    return network_read_with(path, settings, NULL, network, err);
 }
 
 /* Reads several and joins them; memory of `arena`. */
-static enum dse_status read_networks(const char *const *name, size_t n, struct arena *arena,
-                                     struct network *network, struct dse_error *err)
+static enum dse_status read_networks(const char *const *name, size_t n, struct network_settings settings,
+                                     struct arena *arena, struct network *network, struct dse_error *err)
 {
     struct network *part = arena_alloc(arena, n, sizeof *part);
     size_t n_read = 0;
+    settings.may_lack = true;
     enum dse_status status = arena_check(arena, "joined networks", err);
     while (status == DSE_OK && n_read < n)
-        if ((status = read_network(name[n_read], &part[n_read], err)) == DSE_OK)
+        if ((status = read_network(name[n_read], &settings, &part[n_read], err)) == DSE_OK)
             n_read++;
     if (status == DSE_OK)
         status = network_join(part, (uint32_t)n, network, err);
     for (size_t i = 0; i < n_read; i++)
         network_free(&part[i]);
+    if (status == DSE_OK && (status = network_has_parameters(network, &settings, err)) != DSE_OK)
+        network_free(network);
     return status;
 }
 
-enum dse_status input_network(const char *name, struct network *network, struct dse_error *err)
+enum dse_status input_network(const char *name, const struct cli_args *args, struct network *network,
+                              struct dse_error *err)
 {
     struct arena arena;
+    struct network_settings settings;
     const char *const *part;
     size_t n;
     arena_init(&arena);
-    enum dse_status status = network_names(name, is_network, NULL, &arena, &part, &n, err);
+    enum dse_status status = read_settings(args, &arena, &settings, err);
     if (status == DSE_OK)
-        status = n == 1 ? read_network(name, network, err) : read_networks(part, n, &arena, network, err);
+        status = network_names(name, is_network, NULL, &arena, &part, &n, err);
+    if (status == DSE_OK)
+        status = n == 1 ? read_network(name, &settings, network, err)
+                        : read_networks(part, n, settings, &arena, network, err);
     arena_free(&arena);
     return status;
 }
 
-enum dse_status input_problems(const char *const *name, size_t n, struct network *network,
-                               struct dse_error *err)
+enum dse_status input_problems(const char *const *name, size_t n, const struct cli_args *args,
+                               struct network *network, struct dse_error *err)
 {
     char *bytes;
     size_t length;
     if (n == 1)
-        return input_network(name[0], network, err);
+        return input_network(name[0], args, network, err);
+    DSE_TRY(input_no_network_set(args, "a list of problem files", err));
     DSE_TRY(network_list_problems("problems", name, n, &bytes, &length, err));
     enum dse_status status = network_parse("the problems", bytes, length, network, err);
     free(bytes);
@@ -175,14 +230,14 @@ enum dse_status input_layer(const struct network *network, const char *name, uin
     return DSE_OK;
 }
 
-static enum dse_status layer_of(const char *name, const char *colon, uint32_t batch, struct problem *problem,
-                                struct dse_error *err)
+static enum dse_status layer_of(const char *name, const char *colon, const struct cli_args *args,
+                                uint32_t batch, struct problem *problem, struct dse_error *err)
 {
     char network_name[RESOLVE_PATH_MAX];
     struct network network;
     uint32_t index;
     snprintf(network_name, sizeof network_name, "%.*s", (int)(colon - name), name);
-    DSE_TRY(input_network(network_name, &network, err));
+    DSE_TRY(input_network(network_name, args, &network, err));
     enum dse_status status = input_layer(&network, colon + 1, &index, err);
     if (status == DSE_OK)
         status = layer_problem(&network.layer[index], batch, problem, err);
@@ -191,11 +246,11 @@ static enum dse_status layer_of(const char *name, const char *colon, uint32_t ba
 }
 
 /* A whole network where one layer is needed: say how one is written. */
-static enum dse_status needs_layer(const char *name, struct dse_error *err)
+static enum dse_status needs_layer(const char *name, const struct cli_args *args, struct dse_error *err)
 {
     struct network network;
     uint32_t i = 0;
-    DSE_TRY(input_network(name, &network, err));
+    DSE_TRY(input_network(name, args, &network, err));
     while (i + 1 < network.n_layer && !layer_has_macs(&network.layer[i]))
         i++;
     enum dse_status status = dse_fail(err, DSE_BAD_INPUT,
@@ -207,11 +262,11 @@ static enum dse_status needs_layer(const char *name, struct dse_error *err)
 }
 
 /* The layer of a file that holds just one. */
-static enum dse_status only_layer(const char *name, uint32_t batch, struct problem *problem,
-                                  struct dse_error *err)
+static enum dse_status only_layer(const char *name, const struct cli_args *args, uint32_t batch,
+                                  struct problem *problem, struct dse_error *err)
 {
     struct network network;
-    DSE_TRY(input_network(name, &network, err));
+    DSE_TRY(input_network(name, args, &network, err));
     enum dse_status status = layer_problem(network.layer, batch, problem, err);
     network_free(&network);
     return status;
@@ -236,37 +291,39 @@ static enum file_kind kind_of_file(const char *path)
 }
 
 /* PROBLEM without a layer's name: a file of one, or a network by mistake. */
-static enum dse_status whole_problem(const char *name, uint32_t batch, struct problem *problem,
-                                     struct dse_error *err)
+static enum dse_status whole_problem(const char *name, const struct cli_args *args, uint32_t batch,
+                                     struct problem *problem, struct dse_error *err)
 {
     char path[RESOLVE_PATH_MAX];
     struct dse_error inner = {0};
     if (access(name, F_OK) == 0) {
         enum file_kind kind = kind_of_file(name);
-        return kind == FILE_NETWORK ? needs_layer(name, err)
-               : kind == FILE_LAYER ? only_layer(name, batch, problem, err)
+        if (kind == FILE_PROBLEM)
+            DSE_TRY(input_no_network_set(args, name, err));
+        return kind == FILE_NETWORK ? needs_layer(name, args, err)
+               : kind == FILE_LAYER ? only_layer(name, args, batch, problem, err)
                                     : problem_read(name, problem, err);
     }
     if (strpbrk(name, "/."))
         return problem_read(name, problem, err);
     if (resolve_name(RESOLVE_NETWORK, name, NULL, path, sizeof path, &inner) == DSE_OK)
-        return needs_layer(name, err);
+        return needs_layer(name, args, err);
     return dse_fail(err, DSE_BAD_INPUT,
                     "%.60s is neither a problem file nor NETWORK:LAYER, such as resnet50:conv1 (%.300s)",
                     name, inner.text);
 }
 
-enum dse_status input_problem(const char *name, uint32_t batch, struct problem *problem,
-                              struct dse_error *err)
+enum dse_status input_problem(const char *name, const struct cli_args *args, uint32_t batch,
+                              struct problem *problem, struct dse_error *err)
 {
     const char *colon = strrchr(name, ':');
     char network[RESOLVE_PATH_MAX];
     if (colon && colon != name && colon[1] && !strchr(colon, '/'))
-        return layer_of(name, colon, batch, problem, err);
+        return layer_of(name, colon, args, batch, problem, err);
     if (!colon || colon == name || colon[1])
-        return whole_problem(name, batch, problem, err);
+        return whole_problem(name, args, batch, problem, err);
     snprintf(network, sizeof network, "%.*s", (int)(colon - name), name); /* the layer is missing */
-    return whole_problem(network, batch, problem, err);
+    return whole_problem(network, args, batch, problem, err);
 }
 
 enum dse_status input_constraints(const char *path, struct yaml_doc *doc, const struct ynode **list,

@@ -13,7 +13,8 @@
 
 enum { INPUT_SET_MAX = 64, INPUT_SET_TEXT_MAX = 256 };
 
-/* What a command line changes about an architecture: the --set PATH=VALUE options and --ert FILE. */
+/* What a command line changes about an architecture: the --set PATH=VALUE options but those of networks, and
+ * --ert FILE. */
 struct input_overrides {
     /* Energy Reference Table beside a Timeloop architecture, or NULL; borrowed from the arguments */
     const char *ert;
@@ -32,20 +33,25 @@ DSE_MUST_CHECK enum dse_status input_overrides_read(const struct cli_args *args,
 DSE_MUST_CHECK enum dse_status input_architecture(const char *name, const struct input_overrides *overrides,
                                                   struct architecture *arch, struct dse_error *err);
 
-/* A network by name or path, or several, "resnet50+googlenet", side by side (network_names.h, network_join);
- * release with network_free. */
-DSE_MUST_CHECK enum dse_status input_network(const char *name, struct network *network,
-                                             struct dse_error *err);
+/* A network by name or path, or several, "resnet50+googlenet", side by side (network_names.h, network_join),
+ * with the parameters that --set network.NAME=VALUE of `args` (NULL: none) gives; of several networks one at
+ * least has each. Release with network_free. */
+DSE_MUST_CHECK enum dse_status input_network(const char *name, const struct cli_args *args,
+                                             struct network *network, struct dse_error *err);
 
 /* One network as input_network has it, or the paths of several (n) problem files, which are a list of
  * layers. */
-DSE_MUST_CHECK enum dse_status input_problems(const char *const *name, size_t n, struct network *network,
-                                              struct dse_error *err);
+DSE_MUST_CHECK enum dse_status input_problems(const char *const *name, size_t n, const struct cli_args *args,
+                                              struct network *network, struct dse_error *err);
 
 /* A Timeloop problem file, a layer of Interstellar's authors, or "NETWORK:LAYER"; batch 0: what the file
  * says, or 1. */
-DSE_MUST_CHECK enum dse_status input_problem(const char *name, uint32_t batch, struct problem *problem,
-                                             struct dse_error *err);
+DSE_MUST_CHECK enum dse_status input_problem(const char *name, const struct cli_args *args, uint32_t batch,
+                                             struct problem *problem, struct dse_error *err);
+
+/* That --set gives no parameter of a network, where there is no network: `what` is there. DSE_BAD_USAGE. */
+DSE_MUST_CHECK enum dse_status input_no_network_set(const struct cli_args *args, const char *what,
+                                                    struct dse_error *err);
 
 /* The index of a layer with MACs by name; DSE_BAD_INPUT with the nearest one. */
 DSE_MUST_CHECK enum dse_status input_layer(const struct network *network, const char *name, uint32_t *index,

@@ -40,7 +40,7 @@ static enum dse_status pool_problems(struct network_pool *pool, struct dse_error
 }
 
 enum dse_status network_pool_read(struct network_pool *pool, char *const *name, const uint32_t *batch,
-                                  uint32_t n, struct dse_error *err)
+                                  uint32_t n, const struct cli_args *args, struct dse_error *err)
 {
     memset(pool, 0, sizeof *pool);
     pool->network = calloc(n, sizeof *pool->network);
@@ -49,7 +49,7 @@ enum dse_status network_pool_read(struct network_pool *pool, char *const *name, 
     if (!pool->network || !pool->workload || !pool->place)
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u networks", n);
     for (uint32_t w = 0; w < n; w++) {
-        DSE_TRY(input_network(name[w], &pool->network[w], err));
+        DSE_TRY(input_network(name[w], args, &pool->network[w], err));
         pool->n_network++;
         DSE_TRY(workload_init(&pool->workload[w], &pool->network[w], batch[w], NULL, 0, 0, err));
     }

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "costmodel/model/network.h"
+#include "dse/console/cli.h"
 #include "dse/solve/workload.h"
 
 struct network_pool {
@@ -18,10 +19,12 @@ struct network_pool {
     double *weight;                 /* (n_network, n_problem) executions */
 };
 
-/* The networks named (n), each of `batch` (n) samples; 0: what it says. Errors of the readers. Release with
+/* The networks named (n), each of `batch` (n) samples; 0: what it says; with the parameters that `args` gives
+ * (input_network), all to each. Errors of the readers. Release with
  * network_pool_free, also after a failure. */
 DSE_MUST_CHECK enum dse_status network_pool_read(struct network_pool *pool, char *const *name,
-                                                 const uint32_t *batch, uint32_t n, struct dse_error *err);
+                                                 const uint32_t *batch, uint32_t n,
+                                                 const struct cli_args *args, struct dse_error *err);
 void network_pool_free(struct network_pool *pool);
 
 #endif

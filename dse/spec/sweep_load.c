@@ -128,7 +128,7 @@ static enum dse_status load_part(struct sweep *sweep, const struct spec_text *na
 {
     struct dse_faults *faults = sweep->spec->faults;
     const size_t n_fault = dse_faults_count(faults);
-    const struct network_files problems = {take_problem, sweep->spec->inputs, faults};
+    const struct network_files problems = {take_problem, sweep->spec->inputs, faults, {NULL, 0, false}};
     struct result_input file;
     DSE_TRY(take_file(sweep, RESOLVE_NETWORK, name, &file, err));
     DSE_TRY(network_parse_with(file.path, file.content, file.n_byte, &problems, network, err));

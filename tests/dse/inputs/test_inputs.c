@@ -112,7 +112,7 @@ static void test_layers_of_networks(void **state)
     struct dse_error err = {0};
     uint32_t index;
     (void)state;
-    assert_int_equal(input_network("resnet50", &network, &err), DSE_OK);
+    assert_int_equal(input_network("resnet50", NULL, &network, &err), DSE_OK);
     assert_int_equal(input_layer(&network, "fc", &index, &err), DSE_OK);
     assert_string_equal(network.layer[index].name, "fc");
     assert_int_equal(input_layer(&network, "fd", &index, &err), DSE_BAD_INPUT);
@@ -145,14 +145,14 @@ static void test_problems_of_layers_and_what_is_none(void **state)
     static struct problem problem;
     struct dse_error err = {0};
     (void)state;
-    assert_int_equal(input_problem("resnet50:fc", 3, &problem, &err), DSE_OK);
+    assert_int_equal(input_problem("resnet50:fc", NULL, 3, &problem, &err), DSE_OK);
     assert_int_equal(problem_macs(&problem), 3 * 2048 * 1000);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        assert_int_equal(input_problem(row[i].name, 1, &problem, &err), DSE_BAD_INPUT);
+        assert_int_equal(input_problem(row[i].name, NULL, 1, &problem, &err), DSE_BAD_INPUT);
         if (!strstr(err.text, row[i].message))
             fail_msg("%s: \"%s\" has no \"%s\"", row[i].name, err.text, row[i].message);
     }
-    assert_int_equal(input_problem("no/such.yaml", 1, &problem, &err), DSE_IO);
+    assert_int_equal(input_problem("no/such.yaml", NULL, 1, &problem, &err), DSE_IO);
 }
 
 static void test_lists_of_constraints(void **state)

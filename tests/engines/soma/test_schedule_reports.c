@@ -36,7 +36,7 @@ static void summarise(const struct accounting *accounting, struct report *report
     void *schedule;
     arena_init(&arena);
     assert_int_equal(input_architecture("soma_edge", NULL, &arch, &err), DSE_OK);
-    assert_int_equal(input_network("tests/known/soma/tiny6.yaml", &network, &err), DSE_OK);
+    assert_int_equal(input_network("tests/known/soma/tiny6.yaml", NULL, &network, &err), DSE_OK);
     const struct schedule_request request = {.arch = &arch,
                                              .network = &network,
                                              .batch = 1,

@@ -32,7 +32,7 @@ static void open_case(struct timeline_case *c, const char *network, const char *
     memset(&c->schedule, 0, sizeof c->schedule);
     arena_init(&c->arena);
     assert_int_equal(input_architecture("soma_edge", &overrides, &c->arch, &err), DSE_OK);
-    assert_int_equal(input_network(network, &c->network, &err), DSE_OK);
+    assert_int_equal(input_network(network, NULL, &c->network, &err), DSE_OK);
     c->schedule.arch = &c->arch;
     c->schedule.network = &c->network;
     c->schedule.batch = 1;
