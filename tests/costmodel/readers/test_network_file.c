@@ -84,7 +84,7 @@ static enum dse_status get(void *user, const char *path, const char **bytes, siz
 
 static enum dse_status parse(const char *text, struct network *net, struct dse_error *err)
 {
-    const struct network_files files = {get, NULL, NULL};
+    const struct network_files files = {get, NULL, NULL, {NULL, 0, false}};
     *err = (struct dse_error){0};
     return network_parse_with("here/list.yaml", text, strlen(text), &files, net, err);
 }
