@@ -306,6 +306,20 @@ static enum dse_status print_layers(const struct cli_args *args, struct text_buf
     return DSE_OK;
 }
 
+/* Only networks have what can be set here. */
+static enum dse_status check_set(const struct cli_args *args, struct dse_error *err)
+{
+    char shown[96];
+    for (size_t i = 0; i < args->n_value; i++)
+        if (strcmp(args->value[i].option->name, "set") == 0 &&
+            (strcmp(args->operand[0], "layers") != 0 || strncmp(args->value[i].text, "network.", 8) != 0))
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "--set %s: dse list layers NETWORK takes parameters of the network, "
+                            "network.NAME=VALUE; nothing else is set here",
+                            text_excerpt(args->value[i].text, shown, sizeof shown));
+    return DSE_OK;
+}
+
 static enum dse_status unknown_list(const char *word, struct dse_error *err)
 {
     static const char *const known[] = {"engines",     "accountings", "architectures", "networks",
@@ -367,6 +381,7 @@ static enum dse_status print_list(const struct cli_args *args, struct text_buffe
 {
     static const char *const words[] = {"architectures", "networks", "experiments"};
     const char *word = args->operand[0];
+    DSE_TRY(check_set(args, err));
     if (strcmp(word, "engine") == 0 || strcmp(word, "engines") == 0) {
         const struct engine *engine = NULL;
         if (args->n_operand > 1)

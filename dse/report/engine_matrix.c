@@ -88,7 +88,7 @@ static enum dse_status read_machines(struct asking *asking, const struct engine_
 static enum dse_status read_work(struct work *work, const char *name, struct dse_error *err)
 {
     work->name = name;
-    DSE_TRY(input_network(name, &work->network, err));
+    DSE_TRY(input_network(name, NULL, &work->network, err));
     workload_init_whole(&work->whole, &work->network, 0);
     const enum dse_status status =
         workload_init(&work->mapped, &work->network, 0, NULL, 0, 0, &work->unmapped);
