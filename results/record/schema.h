@@ -12,7 +12,7 @@
 #include "base/status.h"
 
 /* Limits that keep an HDF5 dataspace (32 dimensions) and a line in bounds. */
-enum { RESULT_AXIS_MAX = 16, RESULT_LEVEL_MAX = 64, RESULT_EXTRA_MAX = 32, RESULT_COLUMN_MAX = 64 };
+enum { RESULT_AXIS_MAX = 16, RESULT_LEVEL_MAX = 64, RESULT_EXTRA_MAX = 64, RESULT_COLUMN_MAX = 128 };
 
 /* How a point or a layer ended. */
 #define RESULT_STATUS_LIST(X)                                                                                \

@@ -67,19 +67,19 @@ cat >"$folder/half.yaml" <<END
 experiment: half
 network: $PWD/$tiny
 engine: unfused
-axes: {architecture: [soma_edge, simba], batch: [1, 2]}
+axes: {architecture: [soma_edge, k80], batch: [1, 2]}
 END
 check 'half of a sweep' code 1 "$DSE" check "$folder/half.yaml"
 check 'is counted' grep -q '^2 of the points will fail:$' "$folder/out"
-check 'with an example' grep -q 'e.g. architecture=simba batch=1$' "$folder/out"
+check 'with an example' grep -q 'e.g. architecture=k80 batch=1$' "$folder/out"
 reason=$(sed -n 's/^ *2 failed *//p' "$folder/out")
 check 'an estimate says it too' code 0 "$DSE" run "$folder/half.yaml" -o "$folder/half.h5" --dry-run
 check 'in the same words' grep -qF "$reason" "$folder/out"
 check 'the run' code 1 "$DSE" run "$folder/half.yaml" -o "$folder/half.h5"
 check 'says before it begins' sh -c "grep -q '^dse: note: 2 of the points will fail:' '$folder/err' && grep -qF '$reason' '$folder/err'"
 check 'says no other' test "$(grep -cF "$reason" "$folder/half.csv")" -eq 2
-sed -i 's/, simba]/]/' "$folder/half.yaml"
-check 'of one such point' code 2 "$DSE" map simba "$PWD/$tiny" -e unfused
+sed -i 's/, k80]/]/' "$folder/half.yaml"
+check 'of one such point' code 2 "$DSE" map k80 "$PWD/$tiny" -e unfused
 check 'in the same words' grep -qF "$reason" "$folder/err"
 check 'without it' code 0 "$DSE" check "$folder/half.yaml"
 check 'all is well' sh -c "! grep -q 'will fail' '$folder/out'"

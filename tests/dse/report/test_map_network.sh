@@ -59,10 +59,10 @@ for option in '--layer conv1' '--measure cosa' '--constraints x.yaml' --each-dat
     check "$option is refused" code 2 map $option
     check 'and why' grep -q "^dse: ${option%% *} is for mappers; engine unfused schedules whole networks$" "$folder/err"
 done
-check 'a list of layers is no graph' code 2 "$DSE" map soma_edge deepbench --engine unfused
-check 'and is told' grep -q '^dse: network .*list' "$folder/err"
-check 'another machine' code 2 "$DSE" map simba resnet50_soma --engine unfused
-check 'is told what is wrong' grep -q '^dse: .*simba' "$folder/err"
+check 'an einsum' code 2 "$DSE" map soma_edge mindmappings_mttkrp_0 --engine unfused
+check 'is told' grep -q '^dse: .*layer mttkrp_0 is no convolution' "$folder/err"
+check 'a GPU' code 2 "$DSE" map k80 resnet50_soma --engine unfused
+check 'is told' grep -q '^dse: .*k80 .*it is a GPU' "$folder/err"
 check 'dse sample wants a layer' code 0 "$DSE" list engines
 check 'kinds' sh -c "grep -q '^unfused  *scheduler ' '$folder/out' && grep -q '^descent  *mapper ' '$folder/out'"
 
