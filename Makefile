@@ -134,7 +134,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-rerun check-slurm check-halide bench bench-million engine-matrix figures fuzz hammer valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-everywhere check-rerun check-slurm check-halide bench bench-million engine-matrix figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -146,6 +146,8 @@ help:
 #: make quickstart     install what is missing, build, run experiments/quickstart.yaml, draw the heatmap
 #: make check          install what is missing, build, run all tests and lints; the last line counts them
 #:                       TESTS="tests/base/test_units.c" runs only these; VARIANT=asan; WERROR=1; JOBS=2; V=1
+#: make check-everywhere  run every engine on every shipped machine and network that `dse list engines --matrix` says it takes, with the
+#:                       smallest budgets; NETWORKS=lstm_m,dlrm only these (MACHINES, ENGINES likewise)
 #: make check-rerun    compute 100 random points of each of five sweeps again, from their result files alone
 #: make check-slurm    run a sweep on a real Slurm, started here for it: kill, time limit, requeue, merge (as root or by sudo)
 #: make check-halide   compile and run random schedules of `dse eval --halide`, where Halide 14 is (scripts/install-packages halide)
@@ -170,6 +172,12 @@ quickstart:
 check:
 	@scripts/install-packages build plot check $(EXTRA_PACKAGES)
 	$(SUBMAKE) check-run
+
+check-everywhere:
+	@scripts/install-packages build check
+	$(SUBMAKE) all
+	@nice scripts/check-everywhere -j $(JOBS) $(if $(NETWORKS),--networks $(NETWORKS)) \
+	    $(if $(MACHINES),--machines $(MACHINES)) $(if $(ENGINES),--engines $(ENGINES)) $(PROGRAM)
 
 check-rerun:
 	@scripts/install-packages build check
