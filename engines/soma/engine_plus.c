@@ -126,7 +126,8 @@ static enum dse_status find_bound(struct state *state, struct engine_context *co
         return DSE_OK;
     if (state->task.core.choice.core != SOMA_CORE_ARRAY)
         tile_max = 0; /* a mapper is too slow to be asked for every shape: the DRAM alone counts */
-    DSE_TRY(soma_bound(&state->task.search, tile_max, &state->scratch, &bound, err));
+    const struct soma_search whole = soma_task_whole(&state->task);
+    DSE_TRY(soma_bound(&whole, tile_max, &state->scratch, &bound, err));
     arena_reset(&state->scratch);
     state->bound = bound.cost;
     engine_context_bound(context, bound.cost);

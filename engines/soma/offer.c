@@ -2,9 +2,13 @@
  * same schedule before the driver sees it. */
 #include "engines/soma/offer.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "engines/soma/machine/lower.h"
 #include "engines/soma/notation/tile_plan.h"
+#include "engines/soma/notation/unroll.h"
+#include "engines/soma/search/plus_price.h"
 #include "engines/soma/soma_metrics.h"
 
 /* Comparisons for placing the tensors of what was found: some milliseconds. */
@@ -68,7 +72,8 @@ static enum dse_status is_default(const struct soma_task *task, const struct som
 {
     struct fused_schedule plain;
     struct soma_fault_info fault;
-    DSE_TRY(soma_parse(&task->search.context, lfa, scratch, &plain, &fault, err));
+    const struct soma_search whole = soma_task_whole(task);
+    DSE_TRY(soma_parse(&whole.context, lfa, scratch, &plain, &fault, err));
     *same = fault.what == SOMA_OK && plain.n_tensor == fused->n_tensor && plain.n_dram == fused->n_dram;
     for (uint32_t i = 0; *same && i < plain.n_dram; i++)
         *same = plain.dram_order[i] == fused->dram_order[i];
@@ -104,6 +109,8 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
     struct soma_dlsa dlsa;
     struct text_buffer text;
     DSE_TRY(schedule_price(task->core.pricer, fused, scratch, &result, err));
+    if (task->fold && result.fault != FUSED_OK)
+        return DSE_OK; /* repetitions that read other things than the first one */
     DSE_TRY(no_fault(&result, err));
     double latency_s = (double)result.cycle / task->search.clock_hz;
     if (objective_cost_of(&task->search.objective, result.energy_j, latency_s) >=
@@ -122,8 +129,8 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
         soma_metrics_put(&own, &totals);
     }
     text_init(&text);
-    soma_write(task->search.context.network, task->search.context.compat, lfa, double_buffered ? NULL : &dlsa,
-               fused, &text);
+    soma_write(task->graph.network, task->search.context.compat, lfa, double_buffered ? NULL : &dlsa, fused,
+               &text);
     soma_core_write(task->core.choice, &text);
     totals.text = text.data;
     totals.text_length = text.length;
@@ -134,11 +141,92 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
     return status;
 }
 
+/* The LFA of the network that is scheduled. Memory from `scratch`. */
+static enum dse_status unroll(const struct soma_task *task, const struct soma_lfa *lfa, struct arena *scratch,
+                              struct soma_lfa *whole, struct dse_error *err)
+{
+    soma_lfa_new(task->graph.network->n_layer, scratch, whole);
+    DSE_TRY(arena_check(scratch, "a schedule", err));
+    soma_unroll_lfa(task->fold, lfa, whole);
+    return DSE_OK;
+}
+
+/* An unrolled scheme with double buffering and with prefetching. */
+struct unrolled {
+    struct soma_lfa lfa;
+    struct fused_schedule plain, prefetched;
+    struct soma_price plain_price, price; /* cost INFINITY: not valid */
+};
+
+static enum dse_status price_unrolled(const struct soma_search *search, struct arena *scratch,
+                                      struct unrolled *u, struct dse_error *err)
+{
+    DSE_TRY(soma_price_lfa(search, &u->lfa, search->machine.buffer_byte, scratch, &u->plain, &u->plain_price,
+                           err));
+    return plus_price(search, &u->lfa, NULL, INFINITY, scratch, &u->prefetched, &u->price, NULL, err);
+}
+
+/* The same with what passes from repetition to repetition, and into and out of them, left in the buffer. */
+static void join_repetitions(const struct network_fold *fold, const struct soma_lfa *folded,
+                             struct soma_lfa *whole)
+{
+    uint32_t to = 0;
+    for (uint32_t s = 0; s < fold->n_segment; s++)
+        for (uint32_t r = 0; r < fold->of[s].times; r++) {
+            const uint32_t first = to;
+            for (uint32_t g = 0; g < folded->n_flc; g++)
+                to += fold->segment[folded->order[folded->flc[g]]] == s;
+            if (first > 0 && first < whole->n_flc)
+                whole->dram_cut[first] = false;
+        }
+}
+
+static enum dse_status offer_best_of(struct engine_context *context, const struct soma_task *task,
+                                     const struct unrolled *u, double start_s, struct arena *scratch,
+                                     struct dse_error *err)
+{
+    const bool prefetched = u->price.cost < u->plain_price.cost;
+    struct soma_stage1 stage1 = {0};
+    if (isfinite(u->plain_price.cost)) {
+        struct fused_result result;
+        DSE_TRY(schedule_price(task->core.pricer, &u->plain, scratch, &result, err));
+        stage1 = (struct soma_stage1){result.cycle, result.energy_j, result.buffer_average_byte,
+                                      result.buffer_average_compute_byte};
+    }
+    return offer(context, task, &u->lfa, prefetched ? &u->prefetched : &u->plain, !prefetched, &stage1,
+                 start_s, scratch, err);
+}
+
+/* The DRAM order of one block says little of that of many, so the unrolled scheme gets one by prefetching, or
+ * double buffering where that is not worse; with what is between blocks in the DRAM, as it was searched, and in
+ * the buffer. */
+static enum dse_status offer_unrolled(struct engine_context *context, const struct soma_task *task,
+                                      const struct soma_lfa *lfa, struct arena *scratch,
+                                      struct dse_error *err)
+{
+    const double start_s = clock_wall_s();
+    const struct soma_search search = soma_task_whole(task);
+    struct unrolled u[2];
+    const struct unrolled *best = u;
+    for (int joined = 0; joined < 2; joined++) {
+        DSE_TRY(unroll(task, lfa, scratch, &u[joined].lfa, err));
+        if (joined)
+            join_repetitions(task->fold, lfa, &u[joined].lfa);
+        DSE_TRY(price_unrolled(&search, scratch, &u[joined], err));
+    }
+    if (fmin(u[1].price.cost, u[1].plain_price.cost) < fmin(u[0].price.cost, u[0].plain_price.cost))
+        best = &u[1];
+    return isinf(fmin(best->price.cost, best->plain_price.cost))
+               ? DSE_OK
+               : offer_best_of(context, task, best, start_s, scratch, err);
+}
+
 enum dse_status soma_offer(struct engine_context *context, const struct soma_task *task,
                            const struct soma_lfa *lfa, const struct fused_schedule *fused,
                            const struct soma_stage1 *stage1, struct arena *scratch, struct dse_error *err)
 {
-    return offer(context, task, lfa, fused, false, stage1, clock_wall_s(), scratch, err);
+    return task->fold ? offer_unrolled(context, task, lfa, scratch, err)
+                      : offer(context, task, lfa, fused, false, stage1, clock_wall_s(), scratch, err);
 }
 
 enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma_task *task,
@@ -148,11 +236,15 @@ enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma
     struct soma_fault_info fault;
     const double start_s = clock_wall_s();
     arena_reset(scratch);
-    DSE_TRY(soma_parse(&task->search.context, lfa, scratch, &fused, &fault, err));
+    const struct soma_search search = soma_task_whole(task);
+    struct soma_lfa whole = *lfa;
+    if (task->fold)
+        DSE_TRY(unroll(task, lfa, scratch, &whole, err));
+    DSE_TRY(soma_parse(&search.context, &whole, scratch, &fused, &fault, err));
     if (fault.what != SOMA_OK)
         return dse_fail(err, DSE_INTERNAL, "a fusion of layers was found that is not valid: %s",
                         soma_fault_text(fault.what));
-    DSE_TRY(offer(context, task, lfa, &fused, true, NULL, start_s, scratch, err));
+    DSE_TRY(offer(context, task, &whole, &fused, true, NULL, start_s, scratch, err));
     arena_reset(scratch);
     return DSE_OK;
 }
@@ -164,8 +256,7 @@ static enum dse_status put_places(const struct soma_task *task, const struct fus
     const struct buffer_allocate_options options = {.alignment = 1, .effort = PLACE_EFFORT};
     struct soma_metrics own = soma_metrics_get(totals);
     struct lowered lowered;
-    DSE_TRY(instruction_place(fused, task->search.context.graph, &task->search.machine, &options, arena,
-                              &lowered, err));
+    DSE_TRY(instruction_place(fused, &task->graph, &task->search.machine, &options, arena, &lowered, err));
     own.placed = lowered.fault == LOWER_OK;
     if (lowered.fault == LOWER_OK)
         own.n_split_tensor = lowered.split.fits ? lowered.split.n_split : 0;
@@ -182,9 +273,10 @@ static enum dse_status read_back(const struct soma_task *task, const struct engi
     struct fused_schedule fused;
     struct fused_result result;
     bool has_dlsa;
-    DSE_TRY(soma_read("schedule", found->text, found->text_length, task->search.context.network, arena, &lfa,
-                      &dlsa, &has_dlsa, err));
-    DSE_TRY(soma_parse(&task->search.context, &lfa, arena, &fused, &fault, err));
+    const struct soma_search whole = soma_task_whole(task);
+    DSE_TRY(soma_read("schedule", found->text, found->text_length, task->graph.network, arena, &lfa, &dlsa,
+                      &has_dlsa, err));
+    DSE_TRY(soma_parse(&whole.context, &lfa, arena, &fused, &fault, err));
     if (fault.what != SOMA_OK)
         return dse_fail(err, DSE_INTERNAL, "%s", soma_fault_text(fault.what));
     if (has_dlsa)

@@ -19,7 +19,7 @@ static enum dse_status open_core(struct soma_task *made, const struct accounting
                                  struct soma_core_choice choice, struct arena *arena, struct dse_error *err)
 {
     struct schedule_task task = {.arch = made->task->architecture,
-                                 .network = made->search.context.network,
+                                 .network = made->graph.network,
                                  .batch = made->search.context.batch,
                                  .cache = made->task->core_cache};
     if (!task.cache) {
@@ -31,7 +31,7 @@ static enum dse_status open_core(struct soma_task *made, const struct accounting
     const struct core_array *array = &pricer->array;
     made->search.context.core = pricer->tile;
     made->search.machine = pricer->machine;
-    made->graph.word_byte = pricer->word_byte;
+    made->graph.word_byte = made->folded.word_byte = pricer->word_byte;
     made->search.parallel =
         (struct soma_parallel){array->lane_c, array->lane_k, array->size.pe_rows, array->size.pe_columns};
     return DSE_OK;
@@ -55,6 +55,32 @@ enum dse_status soma_takes_network(const struct engine_question *question, struc
     return status;
 }
 
+/* What is scheduled, and what is searched of it. The published program knows no blocks. */
+static enum dse_status make_graphs(struct soma_task *made, const struct network *network, bool compat,
+                                   struct arena *arena, struct dse_error *err)
+{
+    DSE_TRY(soma_graph_init(network, arena, &made->graph, err));
+    if (!compat)
+        DSE_TRY(network_fold_new(network, arena, &made->fold, err));
+    made->search.context.network = network;
+    made->search.context.graph = &made->graph;
+    if (!made->fold)
+        return DSE_OK;
+    DSE_TRY(soma_graph_init(&made->fold->network, arena, &made->folded, err));
+    made->folded.fold = made->fold;
+    made->search.context.network = &made->fold->network;
+    made->search.context.graph = &made->folded;
+    return DSE_OK;
+}
+
+struct soma_search soma_task_whole(const struct soma_task *made)
+{
+    struct soma_search whole = made->search;
+    whole.context.network = made->graph.network;
+    whole.context.graph = &made->graph;
+    return whole;
+}
+
 enum dse_status soma_task_prepare(const struct engine_task *task, const struct accounting *accounting,
                                   struct soma_core_choice choice, struct arena *arena, struct soma_task *made,
                                   struct dse_error *err)
@@ -64,11 +90,9 @@ enum dse_status soma_task_prepare(const struct engine_task *task, const struct a
     const bool compat = accounting->schedule->as_published;
     struct soma_scheduled scheduled;
     DSE_TRY(soma_scheduled_network(task->network, task->batch, compat, arena, &scheduled, err));
-    DSE_TRY(soma_graph_init(scheduled.network, arena, &made->graph, err));
+    DSE_TRY(make_graphs(made, scheduled.network, compat, arena, err));
     made->search.objective = task->objective;
     made->search.clock_hz = task->architecture->clock_hz;
-    made->search.context.network = scheduled.network;
-    made->search.context.graph = &made->graph;
     made->search.context.batch = scheduled.batch;
     made->search.context.compat = compat;
     made->search.cancel = task->budget.cancel;

@@ -13,7 +13,9 @@
 struct soma_task {
     struct soma_search search; /* what the searches take */
     const struct engine_task *task;
-    struct soma_graph graph;
+    struct soma_graph graph;         /* of the network that is scheduled (scheduled.h) */
+    struct soma_graph folded;        /* with `fold`: what is searched, with each block once */
+    const struct network_fold *fold; /* NULL: what is scheduled is searched */
     struct soma_core_machine core;
     struct core_cache *own; /* when the task brings no cache */
 };
@@ -71,6 +73,9 @@ DSE_MUST_CHECK enum dse_status soma_task_prepare(const struct engine_task *task,
  * next are SOMA_OPTION_CORE and SOMA_OPTION_CORE_EVALUATIONS. Memory from the context's arena. */
 DSE_MUST_CHECK enum dse_status soma_task_of(struct engine_context *context, size_t core,
                                             struct soma_task *made, struct dse_error *err);
+
+/* The search's settings with the network that is scheduled. */
+struct soma_search soma_task_whole(const struct soma_task *made);
 
 void soma_task_free(struct soma_task *made);
 

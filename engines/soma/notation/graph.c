@@ -220,7 +220,8 @@ enum dse_status soma_graph_init(const struct network *network, struct arena *are
     add_operands(&b);
     add_uses(&b);
     mark_classifiers(&b);
-    *graph = (struct soma_graph){network,       b.n_operand,  b.operand, b.first_operand, b.use, b.first_use,
-                                 b.weight_byte, b.classifier, 1};
+    *graph = (struct soma_graph){network, b.n_operand, b.operand,     b.first_operand,
+                                 b.use,   b.first_use, b.weight_byte, b.classifier,
+                                 1,       NULL};
     return DSE_OK;
 }

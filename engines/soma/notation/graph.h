@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "costmodel/model/network.h"
+#include "costmodel/model/network_fold.h"
 
 /* Dimensions of a feature map: samples, channels, rows, columns. */
 enum soma_dim { SOMA_B, SOMA_K, SOMA_H, SOMA_W, SOMA_N_DIM };
@@ -42,6 +43,8 @@ struct soma_graph {
     /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
     const bool *classifier;
     uint32_t word_byte; /* bytes of an element: 1, until the caller sets the machine's */
+    /* `network` is the folded one of this: no layer group has layers of several segments. NULL: it is not */
+    const struct network_fold *fold;
 };
 
 /* Has the notation a place for all of the network, by the published program's rules (`compat`) or the default

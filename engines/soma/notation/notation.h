@@ -59,7 +59,8 @@ enum soma_fault {
     SOMA_ALONE,  /* a classifier must be a layer group of its own, with the pools before it (compat) */
     SOMA_COST,   /* the core scheduler refuses a tile of this layer (its DSE_BAD_INPUT); err->text says why */
     /* a tile of this layer would be empty: its readers' tile needs only padding, or only other channels */
-    SOMA_EMPTY
+    SOMA_EMPTY,
+    SOMA_BLOCK /* a layer group has this layer and one of another segment of a folded network */
 };
 
 struct soma_fault_info {

@@ -18,6 +18,8 @@ const char *soma_fault_text(enum soma_fault fault)
         return "a classifier is not a layer group of its own, together with the pools right before it";
     case SOMA_EMPTY:
         return "one of its tiles would be empty, since its readers need nothing of it there";
+    case SOMA_BLOCK:
+        return "its layer group is part of a repeated block and part of what is around it";
     case SOMA_COST:
         return "the core array's scheduler has no mapping for a tile of it";
     }

@@ -64,6 +64,21 @@ static bool check_alone(const struct soma_plan *plan, struct soma_fault_info *fa
     return true;
 }
 
+/* A block that is searched once is repeated as a whole. */
+static bool check_blocks(const struct soma_plan *plan, struct soma_fault_info *fault)
+{
+    const struct soma_lfa *lfa = plan->lfa;
+    const struct network_fold *fold = plan->graph->fold;
+    for (uint32_t g = 0, first = 0; fold != NULL && g < lfa->n_flc; g++) {
+        if (lfa->dram_cut[g])
+            first = lfa->flc[g];
+        for (uint32_t at = lfa->flc[g]; at < soma_group_stop(lfa, g); at++)
+            if (fold->segment[lfa->order[at]] != fold->segment[lfa->order[first]])
+                return fail(fault, SOMA_BLOCK, lfa->order[at]);
+    }
+    return true;
+}
+
 /* Who reads what a layer makes. */
 static void mark_readers(struct soma_plan *plan)
 {
@@ -119,7 +134,8 @@ enum dse_status soma_plan_positions(struct soma_plan *plan, struct arena *arena,
     plan->layer = arena_alloc(arena, plan->graph->network->n_layer, sizeof(*plan->layer));
     plan->group_end = arena_alloc(arena, plan->lfa->n_flc, sizeof(*plan->group_end));
     DSE_TRY(arena_check(arena, "a SoMa schedule", err));
-    if (!check_order(plan, fault) || (plan->context->compat && !check_alone(plan, fault)))
+    if (!check_order(plan, fault) || (plan->context->compat && !check_alone(plan, fault)) ||
+        !check_blocks(plan, fault))
         return DSE_OK;
     for (uint32_t l = 0; plan->part && l < plan->graph->network->n_layer; l++)
         plan->layer[l].layer_group = plan->layer[l].flc = UINT32_MAX;

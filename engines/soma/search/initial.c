@@ -248,6 +248,36 @@ static bool look_at(const struct beginner *b, uint32_t g, struct soma_group_time
     return *status == DSE_OK && times->valid;
 }
 
+/* Where a block of a folded network begins again, its first group is loaded during the last tile of its
+ * last one. */
+static enum dse_status mark_repeats(struct beginner *b, bool rest, bool *any, struct dse_error *err)
+{
+    const struct network_fold *fold = b->search->context.graph->fold;
+    enum dse_status status = DSE_OK;
+    for (uint32_t s = 0; fold && s < fold->n_segment; s++) {
+        struct soma_group_times last_times, first_times;
+        uint32_t first = UINT32_MAX, last = 0;
+        for (uint32_t g = 0; g < b->lfa->n_flc && fold->of[s].times > 1; g++)
+            if (fold->segment[b->lfa->order[b->lfa->flc[g]]] == s) {
+                first = first == UINT32_MAX ? g : first;
+                last = g;
+            }
+        if (first == UINT32_MAX)
+            continue;
+        if (!look_at(b, first, &first_times, &status, err) || !look_at(b, last, &last_times, &status, err)) {
+            *any = false;
+            return status;
+        }
+        if (last_times.last_byte + first_times.head_byte <= b->limit)
+            continue;
+        if (mark_larger(b, last, last_times.last_largest_byte, first, first_times.head_largest_byte))
+            *any = true;
+        else if (!rest)
+            return *any = false, DSE_OK;
+    }
+    return DSE_OK;
+}
+
 /* Mark the groups whose largest tensors are alive where there is too much. Every group is a layer group, so
  * all that lives at a tile is the group's own, but for what the next one loads during the last. `*any`
  * false: all fits, or it is not valid, or at some place nothing can be made smaller; with `rest` what can be
@@ -276,7 +306,7 @@ static enum dse_status mark_groups(struct beginner *b, bool rest, bool *any, str
         }
         *any |= b->finer[g] || (g > 0 && b->finer[g - 1]);
     }
-    return DSE_OK;
+    return mark_repeats(b, rest, any, err);
 }
 
 /* Twice the tiles for those groups, until all fits or more tiles do not help. */

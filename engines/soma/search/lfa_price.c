@@ -27,6 +27,9 @@ struct soma_lfa_prices {
     uint32_t *word; /* (2 n_layer + 1) of a key */
     struct arena own;
     struct soma_tile_memo *memo;
+    /* (n_layer) of a folded network: the layer groups of an LFA, and the segment that each is of */
+    struct soma_group_times *group;
+    uint32_t *segment;
 };
 
 enum dse_status soma_lfa_prices_new(const struct soma_search *search, struct soma_lfa_prices **made,
@@ -41,8 +44,11 @@ enum dse_status soma_lfa_prices_new(const struct soma_search *search, struct som
         arena_init(&prices->scratch);
         arena_init(&prices->own);
         prices->memo = soma_tile_memo_new(search->context.network->n_layer, &prices->own);
+        const size_t n_group = search->context.graph->fold ? search->context.network->n_layer : 0;
+        prices->group = arena_alloc(&prices->own, n_group, sizeof *prices->group);
+        prices->segment = arena_alloc(&prices->own, n_group, sizeof *prices->segment);
     }
-    if (!prices || !prices->memo || !prices->entry || !prices->word) {
+    if (!prices || !prices->memo || !prices->entry || !prices->word || prices->own.failed) {
         soma_lfa_prices_free(prices);
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the prices of layer groups");
     }
@@ -192,23 +198,72 @@ static bool pool_before(const struct soma_search *search, const struct soma_lfa 
     return at > 0 && search->context.network->layer[lfa->order[at - 1]].type == LAYER_POOL;
 }
 
+static uint32_t past_of(const struct soma_lfa *lfa, uint32_t first)
+{
+    uint32_t past = first + 1;
+    while (past < lfa->n_flc && !lfa->dram_cut[past])
+        past++;
+    return past;
+}
+
+/* Append the next layer group; false: it does not fit. */
+static bool append_within(struct progress *at, const struct soma_group_times *group, uint64_t buffer_limit)
+{
+    append(at, group);
+    return at->buffer_max_byte <= buffer_limit && within_limits(at);
+}
+
+/* Of a folded network segment by segment, blocks again and again: what the whole network takes with the
+ * scheme unrolled (soma_unroll_lfa). */
+static enum dse_status join_folded(struct soma_lfa_prices *prices, const struct soma_lfa *lfa,
+                                   uint64_t buffer_limit, struct progress *at, bool *fits,
+                                   struct dse_error *err)
+{
+    const struct network_fold *fold = prices->search->context.graph->fold;
+    uint32_t n = 0;
+    *fits = false;
+    for (uint32_t g = 0; g < lfa->n_flc; g = past_of(lfa, g), n++) {
+        const struct soma_group_times *group;
+        DSE_TRY(group_times(prices, lfa, g, past_of(lfa, g), true, &group, err));
+        if (!group || !group->valid)
+            return DSE_OK;
+        prices->group[n] = *group;
+        prices->segment[n] = fold->segment[lfa->order[lfa->flc[g]]];
+    }
+    for (uint32_t s = 0; s < fold->n_segment; s++)
+        for (uint32_t r = 0; r < fold->of[s].times; r++)
+            for (uint32_t i = 0; i < n; i++)
+                if (prices->segment[i] == s && !append_within(at, &prices->group[i], buffer_limit))
+                    return DSE_OK;
+    *fits = true;
+    return DSE_OK;
+}
+
+static enum dse_status join(struct soma_lfa_prices *prices, const struct soma_lfa *lfa, uint64_t buffer_limit,
+                            struct progress *at, bool *fits, struct dse_error *err)
+{
+    *fits = false;
+    for (uint32_t g = 0; g < lfa->n_flc; g = past_of(lfa, g)) {
+        const struct soma_group_times *group;
+        DSE_TRY(group_times(prices, lfa, g, past_of(lfa, g), true, &group, err));
+        if (!group || !group->valid || (group->alone && pool_before(prices->search, lfa, g)) ||
+            !append_within(at, group, buffer_limit))
+            return DSE_OK;
+    }
+    *fits = true;
+    return DSE_OK;
+}
+
 enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma_lfa *lfa,
                                uint64_t buffer_limit, struct soma_price *price, struct dse_error *err)
 {
     const struct soma_search *search = prices->search;
     struct progress at = {0};
+    bool fits;
     *price = (struct soma_price){.cost = INFINITY};
-    for (uint32_t g = 0, past; g < lfa->n_flc; g = past) {
-        const struct soma_group_times *group;
-        for (past = g + 1; past < lfa->n_flc && !lfa->dram_cut[past];)
-            past++;
-        DSE_TRY(group_times(prices, lfa, g, past, true, &group, err));
-        if (!group || !group->valid || (group->alone && pool_before(search, lfa, g)))
-            return DSE_OK;
-        append(&at, group);
-        if (at.buffer_max_byte > buffer_limit || !within_limits(&at))
-            return DSE_OK;
-    }
+    DSE_TRY((search->context.graph->fold ? join_folded : join)(prices, lfa, buffer_limit, &at, &fits, err));
+    if (!fits)
+        return DSE_OK;
     price->cycle = later(at.moved, at.last) + at.store_cycle;
     price->energy_j = at.core_energy_j + (double)at.dram_byte * search->machine.dram_energy_j;
     price->buffer_max_byte = at.buffer_max_byte;

@@ -15,8 +15,9 @@ DSE_MUST_CHECK enum dse_status soma_lfa_prices_new(const struct soma_search *sea
                                                    struct soma_lfa_prices **made, struct dse_error *err);
 void soma_lfa_prices_free(struct soma_lfa_prices *prices);
 
-/* What soma_price_lfa says of an LFA whose order is valid: equal cycles and bytes, energy but for the
- * rounding of its sum. When cost is INFINITY the rest is not set; it is so, too, where a layer group would
+/* What soma_price_lfa says of an LFA whose order is valid (of a folded network: of the whole one with the LFA
+ * unrolled, where all repetitions read from outside as the first one does): equal cycles and bytes, energy but
+ * for the rounding of its sum. When cost is INFINITY the rest is not set; it is so, too, where a layer group would
  * have to be looked at and the time is over (soma_search_is_over). DSE_NO_MEMORY; errors of the core
  * scheduler other than DSE_BAD_INPUT; an LFA beyond the parser's limits (DSE_LIMIT) counts as one that does
  * not fit. */
