@@ -28,7 +28,7 @@ static struct folds folds_of(uint32_t channels, uint32_t lanes)
 
 uint64_t kc_macs(const struct kc_tile *t)
 {
-    return (uint64_t)t->r * t->s * t->p * t->q * t->c * t->k;
+    return (uint64_t)t->r * t->s * t->p * t->q * t->c * t->k * kc_groups(t);
 }
 
 /* Cycles that weights and inputs of a fold take on their way to the PEs before its first pixel. */
@@ -47,7 +47,7 @@ static uint64_t inner_cycle(const struct kc_machine *machine, uint64_t window, u
 uint64_t kc_pixel_cycle(const struct kc_machine *machine, const struct kc_tile *t)
 {
     const struct folds k = folds_of(t->k, machine->k_lane), c = folds_of(t->c, machine->c_lane);
-    return k.n * c.n * inner_cycle(machine, (uint64_t)t->r * t->s, c.full);
+    return kc_groups(t) * k.n * c.n * inner_cycle(machine, (uint64_t)t->r * t->s, c.full);
 }
 
 uint64_t kc_cycle(const struct kc_machine *machine, const struct kc_tile *t)
@@ -65,7 +65,7 @@ uint64_t kc_cycle(const struct kc_machine *machine, const struct kc_tile *t)
                 first_cycle(machine, window, last_k ? k.last : k.full, last_c ? c.last : c.full);
             cycle += (n - is_first) * (first > inner ? first - inner : 0);
         }
-    return cycle;
+    return kc_groups(t) * cycle;
 }
 
 /* Words of inputs that a row of PEs gets for all pixels of one fold, of one channel: a whole window at the
@@ -80,26 +80,26 @@ static uint64_t pixel_words(const struct kc_tile *t)
 
 void kc_count(const struct kc_machine *machine, const struct kc_tile *t, struct kc_counts *out)
 {
-    const uint64_t window = (uint64_t)t->r * t->s, macs = kc_macs(t);
+    const uint64_t window = (uint64_t)t->r * t->s, macs = kc_macs(t), g = kc_groups(t);
     const struct folds k = folds_of(t->k, machine->k_lane), c = folds_of(t->c, machine->c_lane);
     const uint64_t charged = c.n * c.full; /* a short last fold counts as a full one */
     const uint64_t height = (uint64_t)(t->p - 1) * t->stride_v + t->r;
     const uint64_t width = (uint64_t)(t->q - 1) * t->stride_h + t->s;
-    const uint64_t inputs = k.n * charged * pixel_words(t) - (k.n - 1) * c.full * window;
+    const uint64_t inputs = g * (k.n * charged * pixel_words(t) - (k.n - 1) * c.full * window);
     *out = (struct kc_counts){
         .input_l1_read = macs,
         .input_l1_write = inputs,
         .input_l2_read = inputs,
-        .input_l2_write = t->c * height * width,
+        .input_l2_write = g * t->c * height * width,
         .filter_l1_read = macs,
-        .filter_l1_write = t->k * charged * window,
-        .filter_l2_read = t->k * charged * window,
-        .filter_l2_write = (uint64_t)t->k * t->c * window,
+        .filter_l1_write = g * t->k * charged * window,
+        .filter_l2_read = g * t->k * charged * window,
+        .filter_l2_write = g * t->k * t->c * window,
         .output_l1_read = macs,
         .output_l1_write = macs,
         /* as if the stride were 1 */
-        .output_l2_read = t->k * (height - t->r + 1) * (width - t->s + 1),
-        .output_l2_write = (uint64_t)t->k * t->p * t->q * c.n,
+        .output_l2_read = g * t->k * (height - t->r + 1) * (width - t->s + 1),
+        .output_l2_write = g * t->k * t->p * t->q * c.n,
         .l2_req = 2 * c.full * window * (k.full + 1) + 2 * k.full,
         .l1_req = 6 * window,
     };
@@ -116,7 +116,8 @@ enum dse_status kc_tile_check(const struct kc_machine *machine, const struct kc_
     /* lanes that stand idle are charged, and each delivery takes a cycle at least */
     const double channels = ((double)t->c + machine->c_lane) * ((double)t->k + machine->k_lane);
     const double slow = fmax(1, (double)machine->delivery.cycle / (double)machine->delivery.byte);
-    if (6 * window * pixels * channels * slow < most && area * fmax(t->c, t->k) < most)
+    const double groups = kc_groups(t);
+    if (6 * window * pixels * channels * groups * slow < most && area * groups * fmax(t->c, t->k) < most)
         return DSE_OK;
     return dse_fail(err, DSE_LIMIT,
                     "a uop of R %u S %u P %u Q %u C %u K %u has counts beyond 2^53; divide it", t->r, t->s,

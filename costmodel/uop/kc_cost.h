@@ -37,10 +37,16 @@ struct kc_machine {
 DSE_MUST_CHECK enum dse_status kc_machine_of(const struct architecture *arch, struct kc_machine *machine,
                                              struct dse_error *err);
 
-/* A tile: p x q output pixels of k channels over c input channels; height first. */
+/* A tile: p x q output pixels of k channels over c input channels; height first. `g` groups of channels
+ * are as many such tiles, one after the other (0: one). */
 struct kc_tile {
-    uint32_t r, s, stride_v, stride_h, p, q, c, k;
+    uint32_t r, s, stride_v, stride_h, p, q, c, k, g;
 };
+
+static inline uint32_t kc_groups(const struct kc_tile *tile)
+{
+    return tile->g > 1 ? tile->g : 1;
+}
 
 /* Accesses of words by tensor at the registers (l1) and the shared memory (l2), and what MAESTRO says that
  * both must hold, in words, for double buffering. */

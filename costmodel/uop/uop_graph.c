@@ -22,8 +22,10 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 struct uop_cut uop_cut_clip(const struct kc_tile *whole, struct uop_cut cut)
 {
-    return (struct uop_cut){least(cut.h, whole->p), least(cut.w, whole->q), least(cut.ic, whole->c),
-                            least(cut.oc, whole->k)};
+    cut = (struct uop_cut){least(cut.h, whole->p), least(cut.w, whole->q), least(cut.ic, whole->c), cut.oc};
+    const uint32_t n_group = cut.ic == whole->c ? least(cut.oc / whole->k, kc_groups(whole)) : 1;
+    cut.oc = n_group > 1 ? n_group * whole->k : least(cut.oc, whole->k);
+    return cut;
 }
 
 static uint64_t times(uint64_t a, uint64_t b)
@@ -32,10 +34,33 @@ static uint64_t times(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
+/* Whole groups of channels in a tile, one at least. */
+static uint32_t groups_in(const struct kc_tile *whole, uint32_t oc)
+{
+    return oc > whole->k ? oc / whole->k : 1;
+}
+
+uint64_t uop_cut_oc_count(const struct kc_tile *whole, struct uop_cut cut)
+{
+    const uint32_t g = kc_groups(whole);
+    return cut.oc > whole->k ? ceil_div(g, cut.oc / whole->k) : (uint64_t)g * ceil_div(whole->k, cut.oc);
+}
+
 uint64_t uop_cut_count(const struct kc_tile *whole, struct uop_cut cut)
 {
     return times(times(ceil_div(whole->p, cut.h), ceil_div(whole->q, cut.w)),
-                 times(ceil_div(whole->k, cut.oc), ceil_div(whole->c, cut.ic)));
+                 times(uop_cut_oc_count(whole, cut), ceil_div(whole->c, cut.ic)));
+}
+
+struct kc_tile uop_cut_tile(const struct kc_tile *whole, struct uop_cut cut)
+{
+    struct kc_tile tile = *whole;
+    tile.p = cut.h;
+    tile.q = cut.w;
+    tile.c = cut.ic;
+    tile.g = groups_in(whole, cut.oc);
+    tile.k = cut.oc / tile.g;
+    return tile;
 }
 
 struct uop_need uop_cut_need(const struct kc_tile *whole, struct uop_cut cut)
@@ -44,7 +69,7 @@ struct uop_need uop_cut_need(const struct kc_tile *whole, struct uop_cut cut)
     const uint64_t width = times(cut.w - 1, whole->stride_h) + whole->s;
     return (struct uop_need){
         .output_word = times(times(cut.h, cut.w), cut.oc),
-        .input_word = times(times(height, width), cut.ic),
+        .input_word = times(times(height, width), times(cut.ic, groups_in(whole, cut.oc))),
         .weight_word = times(times(whole->r, whole->s), times(cut.ic, cut.oc)),
     };
 }
@@ -57,16 +82,26 @@ static struct uop_range part(uint32_t i, uint32_t size, uint32_t whole)
     return (struct uop_range){i * size, end < whole ? (uint32_t)end : whole};
 }
 
+/* Part `i` of the channels of all groups, each of which has `per_group` parts. */
+static struct uop_range part_of_group(uint32_t i, uint32_t per_group, uint32_t size, uint32_t k)
+{
+    const uint32_t first = i / per_group * k;
+    const struct uop_range range = part(i % per_group, size, k);
+    return (struct uop_range){first + range.first, first + range.end};
+}
+
 /* Of tile `t` of a layer. */
 static struct uop_box box_of(const struct uop_cut_layer *layer, const struct kc_tile *whole, uint32_t t)
 {
     const uint32_t ic = t % layer->n_ic, oc = t / layer->n_ic % layer->n_oc;
+    const uint32_t per_group = layer->cut.oc > whole->k ? 0 : ceil_div(whole->k, layer->cut.oc);
     const uint32_t column = t / layer->n_ic / layer->n_oc % layer->n_w;
     const uint32_t row = t / layer->n_ic / layer->n_oc / layer->n_w;
     return (struct uop_box){
         .row = part(row, layer->cut.h, whole->p),
         .column = part(column, layer->cut.w, whole->q),
-        .oc = part(oc, layer->cut.oc, whole->k),
+        .oc = per_group ? part_of_group(oc, per_group, layer->cut.oc, whole->k)
+                        : part(oc, layer->cut.oc, whole->k * whole->g),
         .ic = part(ic, layer->cut.ic, whole->c),
     };
 }
@@ -87,6 +122,12 @@ struct uop_box uop_box_of(const struct uop_graph *graph, uint32_t uop)
     if (uop % per_sample - layer->first >= layer->n_tile)
         box.ic = (struct uop_range){0, graph->network->layer[l].whole.c};
     return box;
+}
+
+struct kc_tile uop_tile_of(const struct kc_tile *whole, const struct uop_box *box)
+{
+    const struct uop_cut sizes = {length(box->row), length(box->column), length(box->ic), length(box->oc)};
+    return uop_cut_tile(whole, sizes);
 }
 
 int uop_name_print(const struct uop_graph *graph, uint32_t uop, char *text, size_t size)
@@ -132,7 +173,7 @@ enum dse_status uop_layout_of(const struct uop_network *network, const struct uo
                             UOP_MAX, network->network->layer[network->layer[l].of].name);
         at->n_h = ceil_div(whole->p, at->cut.h);
         at->n_w = ceil_div(whole->q, at->cut.w);
-        at->n_oc = ceil_div(whole->k, at->cut.oc);
+        at->n_oc = (uint32_t)uop_cut_oc_count(whole, at->cut);
         at->first = (uint32_t)*n_uop;
         at->n_tile = (uint32_t)n_tile;
         at->n_uop = (uint32_t)n;
@@ -179,13 +220,9 @@ static enum dse_status fill_layer(const struct uop_layer *of, const struct uop_c
     for (uint32_t t = 0; t < layer->n_uop; t++) {
         const bool adds = t >= layer->n_tile;
         const struct uop_box box = box_of(layer, &of->whole, adds ? (t - layer->n_tile) * layer->n_ic : t);
-        struct kc_tile tile = of->whole;
-        tile.p = length(box.row);
-        tile.q = length(box.column);
-        tile.c = length(box.ic);
-        tile.k = length(box.oc);
+        const struct kc_tile tile = uop_tile_of(&of->whole, &box);
         struct uop *at = &uop[layer->first + t];
-        *at = (struct uop){.layer = l, .output_word = (uint64_t)tile.p * tile.q * tile.k};
+        *at = (struct uop){.layer = l, .output_word = (uint64_t)tile.p * tile.q * tile.k * tile.g};
         if (adds)
             at->cycle = vector_cycle(machine, at->output_word, layer->n_ic - 1);
         else if (of->n_operation) {
@@ -221,11 +258,9 @@ static enum dse_status add_edge(struct edges *e, uint32_t producer, uint32_t con
     return e->n <= EDGE_MAX ? DSE_OK : dse_fail(err, DSE_LIMIT, "uops with more than 2^31 edges");
 }
 
-/* Tiles of size `size` that a range touches; none when it is empty. */
+/* Tiles of size `size` that a range touches. */
 static struct uop_range tiles_of(struct uop_range range, uint32_t size)
 {
-    if (range.first >= range.end)
-        return (struct uop_range){0, 0};
     return (struct uop_range){range.first / size, (range.end - 1) / size + 1};
 }
 
@@ -241,14 +276,24 @@ static enum dse_status wait_for_tile(struct edges *e, const struct uop_cut_layer
     return DSE_OK;
 }
 
-/* A uop waits for a box of a layer's output. */
-static enum dse_status wait_for_box(struct edges *e, uint32_t l, struct uop_range row,
-                                    struct uop_range column, struct uop_range channel, uint32_t consumer,
-                                    struct dse_error *err)
+/* The same of output channels, which do not cross groups where these are cut. */
+static struct uop_range channel_tiles(const struct kc_tile *whole, struct uop_range range, uint32_t size)
+{
+    if (whole->g == 1 || size > whole->k)
+        return tiles_of(range, size);
+    const uint32_t per_group = ceil_div(whole->k, size), last = range.end - 1;
+    return (struct uop_range){range.first / whole->k * per_group + range.first % whole->k / size,
+                              last / whole->k * per_group + last % whole->k / size + 1};
+}
+
+/* A uop waits for a part of a layer's output, which is not empty. */
+static enum dse_status wait_for_region(struct edges *e, uint32_t l, const struct uop_region *region,
+                                       uint32_t consumer, struct dse_error *err)
 {
     const struct uop_cut_layer *layer = &e->layer[l];
-    const struct uop_range y = tiles_of(row, layer->cut.h), x = tiles_of(column, layer->cut.w);
-    const struct uop_range k = tiles_of(channel, layer->cut.oc);
+    const struct uop_range y = tiles_of(region->row, layer->cut.h),
+                           x = tiles_of(region->column, layer->cut.w);
+    const struct uop_range k = channel_tiles(&e->network->layer[l].whole, region->channel, layer->cut.oc);
     for (uint32_t i = y.first; i < y.end; i++)
         for (uint32_t j = x.first; j < x.end; j++)
             for (uint32_t c = k.first; c < k.end; c++)
@@ -261,19 +306,10 @@ static enum dse_status wait_for_source(struct edges *e, const struct uop_layer *
                                        const struct uop_source *source, uint32_t consumer,
                                        struct dse_error *err)
 {
-    if (source->layer < 0)
+    struct uop_region region;
+    if (source->layer < 0 || !uop_source_region(e->network, of, box, source, &region))
         return DSE_OK;
-    const uint32_t channels = e->network->layer[source->layer].whole.k;
-    struct uop_range row = uop_slide_range(&of->v, box->row), column = uop_slide_range(&of->h, box->column);
-    const struct uop_range reads = uop_layer_reads(of, box->ic, box->oc);
-    struct uop_range channel = {reads.first > source->channel ? reads.first - source->channel : 0,
-                                reads.end > source->channel ? least(reads.end - source->channel, channels)
-                                                            : 0};
-    for (int32_t i = source->pool; i >= 0; i = e->network->pool[i].next) {
-        row = uop_slide_range(&e->network->pool[i].v, row);
-        column = uop_slide_range(&e->network->pool[i].h, column);
-    }
-    return wait_for_box(e, (uint32_t)source->layer, row, column, channel, consumer, err);
+    return wait_for_region(e, (uint32_t)source->layer, &region, consumer, err);
 }
 
 /* What a uop of a layer waits for inside that layer; whether that is all. */

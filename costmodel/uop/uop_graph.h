@@ -47,13 +47,21 @@ struct uop_graph {
     const uint32_t *first_producer, *producer, *first_consumer, *consumer;
 };
 
-/* The cut as the layer can have it: no size above the layer's own. All are 1 at least. */
+/* The cut as the layer can have it: no size above the layer's own, and of its groups of channels either part
+ * of one or so many whole ones. All are 1 at least. */
 struct uop_cut uop_cut_clip(const struct kc_tile *whole, struct uop_cut cut);
 
-/* Uops of a layer cut so, without those that add up; saturates at UINT64_MAX. */
+/* Tiles along the output channels, of all groups; of a cut that is clipped. */
+uint64_t uop_cut_oc_count(const struct kc_tile *whole, struct uop_cut cut);
+
+/* The largest tile of a cut that is clipped. */
+struct kc_tile uop_cut_tile(const struct kc_tile *whole, struct uop_cut cut);
+
+/* Uops of a layer cut so, without those that add up; of a cut that is clipped. Saturates at UINT64_MAX. */
 uint64_t uop_cut_count(const struct kc_tile *whole, struct uop_cut cut);
 
-/* Words that the largest tile needs on an accelerator: outputs, inputs with their halo, weights. */
+/* Words that the largest tile needs on an accelerator: outputs, inputs with their halo, weights or what stands
+ * for them. */
 struct uop_need {
     uint64_t output_word, input_word, weight_word;
 };
@@ -74,11 +82,11 @@ DSE_MUST_CHECK enum dse_status uop_graph_of(const struct uop_network *network,
                                             enum uop_sums sums, uint32_t n_sample, struct arena *arena,
                                             struct uop_graph *out, struct dse_error *err);
 
-/* The place of a uop that is a tile: what it makes and sums over, as ranges. */
-struct uop_box {
-    struct uop_range row, column, oc, ic;
-};
+/* The place of a uop that is a tile; of one that adds up, with all input channels. */
 struct uop_box uop_box_of(const struct uop_graph *graph, uint32_t uop);
+
+/* The sizes of such a tile. */
+struct kc_tile uop_tile_of(const struct kc_tile *whole, const struct uop_box *box);
 
 /* "conv1_1/9", of sample 2 "conv1_1/9#2"; returns what snprintf does. */
 int uop_name_print(const struct uop_graph *graph, uint32_t uop, char *text, size_t size);

@@ -159,7 +159,7 @@ uint64_t uop_memory_bound(const struct uop_graph *graph, const struct uop_needs 
 static uint64_t least_input(const struct uop_network *network)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < network->network->n_input; i++) {
+    for (uint32_t i = 0; i < network->n_input; i++) {
         uint64_t largest = 0;
         for (uint32_t l = 0; l < network->n_all; l++) {
             const struct uop_layer *of = &network->layer[l];
@@ -178,8 +178,10 @@ uint64_t uop_memory_partition_bound(const struct uop_network *network, const str
     uint64_t weights = 0, result = 0;
     for (uint32_t l = 0; l < network->n_all; l++) {
         const struct kc_tile *whole = &network->layer[l].whole;
-        weights += l < network->n_layer ? (uint64_t)whole->r * whole->s * whole->c * whole->k : 0;
-        result += uop_is_read(network, l) ? 0 : (uint64_t)whole->p * whole->q * whole->k;
+        const uint64_t channels = uop_layer_channels(&network->layer[l]);
+        if (uop_layer_has_weights(&network->layer[l]))
+            weights += (uint64_t)whole->r * whole->s * whole->c * channels;
+        result += uop_is_read(network, l) ? 0 : (uint64_t)whole->p * whole->q * channels;
     }
     const uint64_t word = weights + batch * (least_input(network) + result);
     return most(uop_partition_bound(network, machine, batch), cycles_of(machine, word));

@@ -2,6 +2,8 @@
  * sample, and then as tiles of outputs, without output channels. */
 #include "costmodel/uop/uop_needs.h"
 
+#include <math.h>
+
 const char *const uop_sram_name[3] = {"all", "output", "off"};
 
 static uint64_t length(struct uop_range range)
@@ -14,21 +16,18 @@ static uint64_t volume(const struct uop_box *box, const struct kc_tile *whole)
     return whole->r * (uint64_t)whole->s * length(box->ic) * length(box->oc);
 }
 
-/* Words of a network input that a tile reads: its windows, seen through the pools on the way. */
+/* Words of a network input that a tile reads: its windows, seen through what is on the way. Of a second
+ * operand, its share of what all tiles read of that. */
 static uint64_t input_word(const struct uop_network *network, const struct uop_layer *of,
                            const struct uop_source *source, const struct uop_box *box)
 {
-    const uint32_t channels = network->network->input[-1 - source->layer].c;
-    struct uop_range row = uop_slide_range(&of->v, box->row), column = uop_slide_range(&of->h, box->column);
-    const uint32_t last = source->channel + channels;
-    const struct uop_range reads = uop_layer_reads(of, box->ic, box->oc);
-    const struct uop_range channel = {reads.first > source->channel ? reads.first : source->channel,
-                                      reads.end < last ? reads.end : last};
-    for (int32_t i = source->pool; i >= 0; i = network->pool[i].next) {
-        row = uop_slide_range(&network->pool[i].v, row);
-        column = uop_slide_range(&network->pool[i].h, column);
-    }
-    return length(row) * length(column) * length(channel);
+    struct uop_region region;
+    if (!uop_source_region(network, of, box, source, &region))
+        return 0;
+    const uint64_t word = length(region.row) * length(region.column) * length(region.channel);
+    const uint64_t all = (uint64_t)of->whole.c * uop_layer_channels(of);
+    return source->second ? (uint64_t)ceil((double)word * (double)volume(box, &of->whole) / (double)all)
+                          : word;
 }
 
 struct builder {
@@ -42,6 +41,12 @@ struct builder {
     bool *is_result;
 };
 
+/* How many parts the groups of channels are cut into. */
+static uint32_t groups_of(const struct uop_layer *of, const struct uop_cut_layer *layer)
+{
+    return layer->cut.oc > of->whole.k ? layer->n_oc : of->whole.g;
+}
+
 /* Tiles of outputs without channels, and of the channels that tiles read. */
 static uint32_t places_of(const struct uop_cut_layer *layer)
 {
@@ -50,7 +55,14 @@ static uint32_t places_of(const struct uop_cut_layer *layer)
 
 static uint32_t parts_of(const struct uop_layer *of, const struct uop_cut_layer *layer)
 {
-    return of->n_operation ? layer->n_oc : layer->n_ic;
+    return of->n_operation ? layer->n_oc : layer->n_ic * groups_of(of, layer);
+}
+
+/* Tiles of a second operand lie as those of weights do. */
+static uint32_t operand_of(const struct uop_layer *of, const struct uop_cut_layer *layer,
+                           const struct uop_source *source)
+{
+    return source->second ? layer->n_oc * layer->n_ic : places_of(layer) * parts_of(of, layer);
 }
 
 /* Numbers for tiles; how often uops use them, at most. */
@@ -58,7 +70,9 @@ static void number(struct builder *b)
 {
     const struct uop_graph *graph = b->graph;
     b->n_item = graph->n_uop;
-    for (uint32_t l = 0; l < graph->network->n_layer; l++) { /* pools and sums have none */
+    for (uint32_t l = 0; l < graph->network->n_layer; l++) {
+        if (!uop_layer_has_weights(&graph->network->layer[l]))
+            continue;
         b->weights[l] = b->n_item;
         b->n_item += graph->layer[l].n_oc * graph->layer[l].n_ic;
         b->n_use += graph->layer[l].n_tile * graph->n_sample;
@@ -69,7 +83,7 @@ static void number(struct builder *b)
             if (graph->network->source[i].layer >= 0)
                 continue;
             b->inputs[i] = b->n_item;
-            b->n_item += places_of(&graph->layer[l]) * parts_of(of, &graph->layer[l]) * graph->n_sample;
+            b->n_item += operand_of(of, &graph->layer[l], &graph->network->source[i]) * graph->n_sample;
             b->n_use += graph->layer[l].n_tile * graph->n_sample;
         }
     }
@@ -89,21 +103,26 @@ static void use_tile(struct builder *b, uint32_t u, uint32_t t, const struct uop
     const struct uop_layer *of = &graph->network->layer[l];
     const struct uop_cut_layer *layer = &graph->layer[l];
     const uint32_t ic = t % layer->n_ic, oc = t / layer->n_ic % layer->n_oc;
-    const uint32_t n_part = parts_of(of, layer);
-    const uint32_t place = graph->uop[u].sample * places_of(layer) + t / layer->n_ic / layer->n_oc;
+    const uint32_t weights = oc * layer->n_ic + ic; /* the same for all places of the map */
+    const uint32_t group = oc / (layer->n_oc / groups_of(of, layer));
+    const uint32_t part = of->n_operation ? oc : group * layer->n_ic + ic;
+    const uint32_t place = t / layer->n_ic / layer->n_oc * parts_of(of, layer) + part;
     const struct kc_tile *whole = &of->whole;
     const struct uop_cut cut = {(uint32_t)length(box->row), (uint32_t)length(box->column),
                                 (uint32_t)length(box->ic), (uint32_t)length(box->oc)};
     const struct uop_need need = uop_cut_need(whole, cut);
-    if (!of->n_operation) { /* what a pool or sum reads streams through */
-        use(b, b->weights[l] + oc * layer->n_ic + ic, volume(box, whole));
+    if (uop_layer_has_weights(of))
+        use(b, b->weights[l] + weights, volume(box, whole));
+    if (!of->n_operation) /* what a pool or sum reads streams through */
         b->room[u] += need.input_word + need.weight_word;
-    }
     for (uint32_t i = of->first_source; i < of->first_source + of->n_source; i++) {
         const struct uop_source *source = &graph->network->source[i];
         const uint64_t word = source->layer < 0 ? input_word(graph->network, of, source, box) : 0;
         if (word)
-            use(b, b->inputs[i] + place * n_part + (of->n_operation ? oc : ic), word);
+            use(b,
+                b->inputs[i] + graph->uop[u].sample * operand_of(of, layer, source) +
+                    (source->second ? weights : place),
+                word);
     }
 }
 
@@ -192,6 +211,7 @@ uint64_t uop_input_word(const struct uop_network *network, const struct uop_laye
                         const struct uop_source *source)
 {
     const struct kc_tile *whole = &layer->whole;
-    return input_word(network, layer, source,
-                      &(struct uop_box){{0, whole->p}, {0, whole->q}, {0, whole->k}, {0, whole->c}});
+    return input_word(
+        network, layer, source,
+        &(struct uop_box){{0, whole->p}, {0, whole->q}, {0, uop_layer_channels(layer)}, {0, whole->c}});
 }

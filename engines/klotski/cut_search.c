@@ -50,11 +50,7 @@ static uint64_t uops_of_all(const struct cut_search *s)
 
 static double log_cycle_of(const struct cut_search *s, uint32_t l)
 {
-    struct kc_tile tile = *whole_of(s, l);
-    tile.p = s->cut[l].h;
-    tile.q = s->cut[l].w;
-    tile.c = s->cut[l].ic;
-    tile.k = s->cut[l].oc;
+    const struct kc_tile tile = uop_cut_tile(whole_of(s, l), s->cut[l]);
     return log((double)kc_cycle(&s->task->machine, &tile));
 }
 
@@ -71,27 +67,31 @@ static struct uop_cut other_tile(const struct cut_search *s, uint32_t l, double 
 /* One of the four sizes of a cut, the layer's, and what it is a multiple of. */
 struct side {
     uint32_t *size, whole, unit;
+    const struct kc_tile *groups; /* of output channels, where the layer has groups of these; else NULL */
 };
 
 static struct side side_of(const struct cut_search *s, uint32_t l, struct uop_cut *cut, uint32_t i)
 {
     const struct kc_tile *whole = whole_of(s, l);
     const struct kc_machine *machine = &s->task->machine;
-    const struct side side[] = {{&cut->h, whole->p, 1},
-                                {&cut->w, whole->q, 1},
-                                {&cut->ic, whole->c, machine->c_lane},
-                                {&cut->oc, whole->k, machine->k_lane}};
+    const struct side side[] = {{&cut->h, whole->p, 1, NULL},
+                                {&cut->w, whole->q, 1, NULL},
+                                {&cut->ic, whole->c, machine->c_lane, NULL},
+                                {&cut->oc, whole->k, machine->k_lane, whole->g > 1 ? whole : NULL}};
     return side[i];
 }
 
 static uint32_t parts_of(const struct side *side)
 {
+    if (side->groups)
+        return (uint32_t)uop_cut_oc_count(side->groups, (struct uop_cut){.oc = *side->size});
     return (side->whole - 1) / *side->size + 1;
 }
 
 static void set_parts(const struct side *side, uint32_t parts)
 {
-    *side->size = tile_size_of_parts(side->whole, side->unit, parts);
+    *side->size = side->groups ? tile_oc_of_parts(side->groups, side->unit, parts)
+                               : tile_size_of_parts(side->whole, side->unit, parts);
 }
 
 /* One part more or less, twice or half as many. */
@@ -140,7 +140,7 @@ static struct uop_cut other_parts(const struct cut_search *s, uint32_t l, struct
         exchange_parts(s, l, &cut, random);
     else
         align_parts(s, l, &cut, random);
-    return cut;
+    return uop_cut_clip(whole_of(s, l), cut);
 }
 
 static double change_of(struct random_stream *random)

@@ -41,7 +41,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
     DSE_TRY(arena_check(&state->scratch, "a schedule", err));
     for (uint32_t l = 0; l < n_layer; l++) {
         const struct kc_tile *all = &task->network.layer[l].whole;
-        whole[l] = (struct uop_cut){all->p, all->q, all->c, all->k};
+        whole[l] = (struct uop_cut){all->p, all->q, all->c, all->k * all->g};
     }
     DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, task, &plan.cut, err));
     plan.cut = plan.cut ? plan.cut : whole;

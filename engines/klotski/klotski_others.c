@@ -35,7 +35,7 @@ static enum dse_status keeps_rules(const struct engine_task *task, const struct 
                                &plan.cut, err));
     for (uint32_t l = 0; l < made.network.n_layer; l++)
         n += uop_cut_count(&made.network.layer[l].whole, plan.cut[l]);
-    *keeps = n * task->batch <= rules->max_uops &&
+    *keeps = n * made.batch <= rules->max_uops &&
              uop_plan_fits(&made.network, &made.machine, &plan, reason, sizeof reason);
     return DSE_OK;
 }

@@ -12,6 +12,34 @@
 
 const struct engine_accounting klotski_accountings[] = {{.accounting = &accounting_maestro_kc}, {NULL}};
 
+/* The option max_uops; without it as many as a graph can have. */
+static double max_uops_of(const struct engine_question *question)
+{
+    const struct engine *engine = question->engine;
+    for (size_t i = 0; i < engine->n_option; i++)
+        if (strcmp(engine->option[i].name, "max_uops") == 0)
+            return question->task->option[i];
+    return UOP_MAX;
+}
+
+/* A layer with MACs is a uop at least. */
+static enum dse_status check_number(const struct uop_network *network, uint32_t n_sample, double max_uops,
+                                    struct dse_error *err)
+{
+    if (network->n_layer > max_uops)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s has %u layers with MACs, each of which is a uop at least, and max_uops "
+                        "is %.0f; set a larger max_uops",
+                        network->network->name, network->n_layer, max_uops);
+    if ((uint64_t)network->n_layer * n_sample > UOP_MAX)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s has %u layers with MACs, so %llu uops at least for a batch of %u, more "
+                        "than %d; take a smaller batch",
+                        network->network->name, network->n_layer,
+                        (unsigned long long)network->n_layer * n_sample, n_sample, UOP_MAX);
+    return DSE_OK;
+}
+
 enum dse_status klotski_takes_task(const struct engine_question *question, struct dse_error *err)
 {
     const struct uop_setting setting = {
@@ -19,11 +47,14 @@ enum dse_status klotski_takes_task(const struct engine_question *question, struc
         .memory = (enum uop_memory)engine_question_option(question, "memory")};
     struct uop_network network;
     struct arena arena;
+    uint32_t n_sample;
     DSE_TRY(uop_setting_check(&setting, (enum uop_firing)engine_question_option(question, "firing"), err));
     arena_init(&arena);
-    const enum dse_status status =
-        uop_network_of(question->task->network, (enum uop_vector)engine_question_option(question, "vector"),
-                       &arena, &network, err);
+    enum dse_status status = uop_network_for(question->task->network, question->task->batch,
+                                             (enum uop_vector)engine_question_option(question, "vector"),
+                                             &arena, &network, &n_sample, err);
+    if (status == DSE_OK)
+        status = check_number(&network, n_sample, max_uops_of(question), err);
     arena_free(&arena);
     return status;
 }
@@ -46,10 +77,9 @@ enum uop_vector klotski_vector(const struct engine_context *context, size_t inde
 enum dse_status klotski_task_of(const struct engine_task *task, enum uop_vector vector, struct arena *arena,
                                 struct klotski_task *made, struct dse_error *err)
 {
-    made->batch = task->batch;
     DSE_TRY(kc_machine_of(task->architecture, &made->machine, err));
     made->n_core = made->machine.columns * made->machine.rows;
-    return uop_network_of(task->network, vector, arena, &made->network, err);
+    return uop_network_for(task->network, task->batch, vector, arena, &made->network, &made->batch, err);
 }
 
 /* A file as it was read. */
@@ -279,7 +309,7 @@ enum dse_status klotski_verify(const struct engine_task *task, const struct acco
     (void)accounting; /* there is one */
     DSE_TRY(uop_vector_read("schedule", found->text, found->text_length, &vector, err));
     DSE_TRY(klotski_task_of(task, vector, arena, &made, err));
-    DSE_TRY(uop_plan_read("schedule", found->text, found->text_length, &made.network, task->batch, arena,
+    DSE_TRY(uop_plan_read("schedule", found->text, found->text_length, &made.network, made.batch, arena,
                           &plan, err));
     DSE_TRY(uop_plan_evaluate(&made.network, &made.machine, &plan, "schedule", task->budget.cancel, arena,
                               &outcome, err));

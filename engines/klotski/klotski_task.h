@@ -17,10 +17,10 @@ struct klotski_task {
 extern const struct engine_accounting klotski_accountings[];
 
 /* What they take (struct engine, takes_only), and the hook that says so: errors of uop_setting_check and
- * uop_network_of. */
+ * uop_network_for. */
 #define KLOTSKI_TAKES_ONLY                                                                                   \
-    "machines that are a mesh of accelerators; networks that are graphs of convolutions and fully "          \
-    "connected layers, without groups"
+    "machines that are a mesh of accelerators; networks of convolutions without dilation and products of "   \
+    "matrices"
 DSE_MUST_CHECK enum dse_status klotski_takes_task(const struct engine_question *question,
                                                   struct dse_error *err);
 
@@ -153,7 +153,7 @@ struct uop_plan klotski_plan(const struct engine_context *context, size_t networ
 /* What the option KLOTSKI_OPTION_VECTOR of number `index` says. */
 enum uop_vector klotski_vector(const struct engine_context *context, size_t index);
 
-/* Machine and network of the task; memory from `arena`. Errors of kc_machine_of and uop_network_of. */
+/* Machine and network of the task; memory from `arena`. Errors of kc_machine_of and uop_network_for. */
 DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, enum uop_vector vector,
                                                struct arena *arena, struct klotski_task *made,
                                                struct dse_error *err);

@@ -148,18 +148,19 @@ static bool cut_into_bands(const struct kc_tile *whole, const struct kc_machine 
     cut->h = tile_size_of_parts(whole->p, 1, band->rows < most_rows ? band->rows : most_rows);
     cut->w = tile_size_of_parts(whole->q, 1, band->columns);
     cut->ic = whole->c;
-    cut->oc = whole->k;
+    cut->oc = whole->k * whole->g;
     const uint64_t n_map = uop_cut_count(whole, *cut);
-    cut->oc = tile_size_of_parts(whole->k, machine->k_lane, (uint32_t)((band->n_uop - 1) / n_map + 1));
+    cut->oc = tile_oc_of_parts(whole, machine->k_lane, (uint32_t)((band->n_uop - 1) / n_map + 1));
     const uint64_t n = uop_cut_count(whole, *cut);
     if (2 * n <= band->n_uop)
         cut->ic = tile_size_of_parts(whole->c, machine->c_lane, (uint32_t)(band->n_uop / n));
     for (;;) {
+        *cut = uop_cut_clip(whole, *cut);
         const struct uop_need need = uop_cut_need(whole, *cut);
         if (uop_need_fits(&need, rules->sram, machine))
             return true;
-        if (cut->oc > machine->k_lane)
-            cut->oc = tile_size_of_parts(whole->k, machine->k_lane, 2 * ((whole->k - 1) / cut->oc + 1));
+        if (cut->oc > machine->k_lane || cut->oc > whole->k)
+            cut->oc = tile_oc_of_parts(whole, machine->k_lane, 2 * (uint32_t)uop_cut_oc_count(whole, *cut));
         else if (cut->ic > machine->c_lane)
             cut->ic = tile_size_of_parts(whole->c, machine->c_lane, 2 * ((whole->c - 1) / cut->ic + 1));
         else

@@ -200,6 +200,7 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
 {
     struct evaluated *e = arena_alloc(arena, 1, sizeof *e);
     enum uop_vector vector;
+    uint32_t n_sample;
     DSE_TRY(arena_check(arena, "a schedule", err));
     *schedule = e;
     e->arch = request->arch;
@@ -209,8 +210,8 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
                         request->accounting->name, accounting_maestro_kc.name);
     DSE_TRY(kc_machine_of(request->arch, &e->machine, err));
     DSE_TRY(uop_vector_read(request->path, request->text, request->length, &vector, err));
-    DSE_TRY(uop_network_of(request->network, vector, arena, &e->network, err));
-    DSE_TRY(uop_plan_read(request->path, request->text, request->length, &e->network, request->batch, arena,
+    DSE_TRY(uop_network_for(request->network, request->batch, vector, arena, &e->network, &n_sample, err));
+    DSE_TRY(uop_plan_read(request->path, request->text, request->length, &e->network, n_sample, arena,
                           &e->plan, err));
     if (!isnan(request->option[KLOTSKI_TRANSPORT]))
         e->plan.transport = (enum uop_transport)request->option[KLOTSKI_TRANSPORT];

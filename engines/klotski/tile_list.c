@@ -35,19 +35,22 @@ static struct parts parts_of(uint32_t whole, uint32_t size)
 /* Cycles of all tiles: sixteen shapes at most. */
 static uint64_t work_of(const struct kc_machine *machine, const struct kc_tile *whole, struct uop_cut cut)
 {
+    const bool by_group = cut.oc > whole->k; /* whole groups of channels, or parts of one */
     const struct parts p = parts_of(whole->p, cut.h), q = parts_of(whole->q, cut.w),
-                       c = parts_of(whole->c, cut.ic), k = parts_of(whole->k, cut.oc);
+                       c = parts_of(whole->c, cut.ic),
+                       k = by_group ? parts_of(whole->g, cut.oc / whole->k) : parts_of(whole->k, cut.oc);
     uint64_t work = 0;
     for (uint32_t i = 0; i < 16; i++) {
         const uint32_t a = i & 1, b = i >> 1 & 1, d = i >> 2 & 1, e = i >> 3;
-        const uint64_t n = (uint64_t)p.n[a] * q.n[b] * c.n[d] * k.n[e];
+        const uint64_t n = (uint64_t)p.n[a] * q.n[b] * c.n[d] * k.n[e] * (by_group ? 1 : whole->g);
         struct kc_tile tile = *whole;
         if (n == 0)
             continue;
         tile.p = p.size[a];
         tile.q = q.size[b];
         tile.c = c.size[d];
-        tile.k = k.size[e];
+        tile.k = by_group ? whole->k : k.size[e];
+        tile.g = by_group ? k.size[e] : 1;
         work += n * kc_cycle(machine, &tile);
     }
     return work;
@@ -59,12 +62,8 @@ static enum dse_status add(struct maker *m, struct uop_cut cut, struct dse_error
     const struct uop_need need = uop_cut_need(m->whole, cut);
     const uint64_t tiles = uop_cut_count(m->whole, cut), parts = ceil_div(m->whole->c, cut.ic);
     const uint64_t n = tiles + (m->rules->sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0);
-    struct kc_tile tile = *m->whole;
+    const struct kc_tile tile = uop_cut_tile(m->whole, cut);
     struct dse_error too_large;
-    tile.p = cut.h;
-    tile.q = cut.w;
-    tile.c = cut.ic;
-    tile.k = cut.oc;
     if (tiles > UOP_MAX || n * m->rules->batch > m->rules->max_uops ||
         !uop_need_fits(&need, m->rules->sram, m->machine) ||
         kc_tile_check(m->machine, &tile, &too_large) != DSE_OK)
@@ -126,6 +125,12 @@ static uint32_t smaller(uint32_t whole, uint32_t size, uint32_t unit)
     return next * unit < whole ? next * unit : whole;
 }
 
+/* The same of output channels: fewer groups, then parts of one. */
+static uint32_t smaller_oc(const struct kc_tile *whole, uint32_t oc, uint32_t unit)
+{
+    return oc > whole->k ? smaller(whole->g, oc / whole->k, 1) * whole->k : smaller(whole->k, oc, unit);
+}
+
 static void keep_front(struct maker *m)
 {
     size_t n = m->first;
@@ -146,7 +151,8 @@ static enum dse_status list_parts(struct maker *m, struct dse_error *err)
     for (cut.h = whole->p; cut.h; cut.h = smaller(whole->p, cut.h, 1))
         for (cut.w = whole->q; cut.w; cut.w = smaller(whole->q, cut.w, 1))
             for (cut.ic = whole->c; cut.ic; cut.ic = smaller(whole->c, cut.ic, m->machine->c_lane))
-                for (cut.oc = whole->k; cut.oc; cut.oc = smaller(whole->k, cut.oc, m->machine->k_lane))
+                for (cut.oc = cut.ic == whole->c ? whole->k * whole->g : whole->k; cut.oc;
+                     cut.oc = smaller_oc(whole, cut.oc, m->machine->k_lane))
                     DSE_TRY(add(m, cut, err));
     price_and_sort(m);
     keep_front(m);
@@ -205,6 +211,12 @@ uint32_t tile_size_of_parts(uint32_t whole, uint32_t unit, uint32_t parts)
     const uint32_t units = ceil_div(whole, unit);
     const uint64_t size = (uint64_t)ceil_div(units, parts < 1 ? 1 : parts) * unit;
     return size < whole ? (uint32_t)size : whole;
+}
+
+uint32_t tile_oc_of_parts(const struct kc_tile *whole, uint32_t unit, uint32_t parts)
+{
+    return parts < whole->g ? ceil_div(whole->g, parts < 1 ? 1 : parts) * whole->k
+                            : tile_size_of_parts(whole->k, unit, ceil_div(parts, whole->g));
 }
 
 uint32_t tile_nearest(const struct tile_lists *lists, uint32_t l, double log_cycle)

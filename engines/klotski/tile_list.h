@@ -46,6 +46,10 @@ DSE_MUST_CHECK enum dse_status tile_lists_of_parts(const struct uop_network *net
  * whole. */
 uint32_t tile_size_of_parts(uint32_t whole, uint32_t unit, uint32_t parts);
 
+/* The same of a layer's output channels: so many of its groups as make at most so many parts, or a part of
+ * one. */
+uint32_t tile_oc_of_parts(const struct kc_tile *whole, uint32_t unit, uint32_t parts);
+
 /* The tile of layer l whose latency is nearest to exp(log_cycle), in logarithms; of two as near the shorter
  * one. The layer has one at least. */
 uint32_t tile_nearest(const struct tile_lists *lists, uint32_t l, double log_cycle);

@@ -81,17 +81,13 @@ static void add_computing(const struct kc_machine *machine, struct uop_outcome *
         const struct uop_cut_layer *layer = &graph->layer[graph->uop[u].layer];
         const struct uop_box box = uop_box_of(graph, u);
         const struct uop_layer *of = &graph->network->layer[graph->uop[u].layer];
-        struct kc_tile tile = of->whole;
         struct kc_counts count = {0};
         uint64_t n_mac = 0;
         if (of->n_operation) {
             count.output_l2_read = graph->uop[u].output_word * of->n_read;
             count.output_l2_write = graph->uop[u].output_word;
         } else if (u % (graph->n_uop / graph->n_sample) - layer->first < layer->n_tile) {
-            tile.p = box.row.end - box.row.first;
-            tile.q = box.column.end - box.column.first;
-            tile.c = box.ic.end - box.ic.first;
-            tile.k = box.oc.end - box.oc.first;
+            const struct kc_tile tile = uop_tile_of(&of->whole, &box);
             kc_count(machine, &tile, &count);
             n_mac = kc_macs(&tile);
         } else {

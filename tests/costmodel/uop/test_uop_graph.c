@@ -428,28 +428,6 @@ static void test_samples_are_apart(void **state)
     network_free(&network);
 }
 
-static void test_what_can_be_no_uops_is_named(void **state)
-{
-    static const struct {
-        const char *network, *says;
-    } row[] = {{"mobilenet_v1", "groups of channels"}, {"gpt2_small_prefill512", "can be no uops"}};
-    struct arena arena;
-    struct uop_network uops;
-    (void)state;
-    arena_init(&arena);
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        struct network network;
-        struct dse_error err;
-        char path[128];
-        (void)snprintf(path, sizeof path, "experiments/networks/%s.yaml", row[i].network);
-        assert_int_equal(network_read(path, &network, &err), DSE_OK);
-        assert_int_equal(uop_network_of(&network, UOP_FUSED, &arena, &uops, &err), DSE_BAD_USAGE);
-        assert_non_null(strstr(err.text, row[i].says));
-        network_free(&network);
-    }
-    arena_free(&arena);
-}
-
 static void test_too_many_uops_are_refused(void **state)
 {
     struct network network;
@@ -490,7 +468,6 @@ int main(void)
         cmocka_unit_test(test_partial_sums),
         cmocka_unit_test(test_pools_and_sums_as_uops),
         cmocka_unit_test(test_samples_are_apart),
-        cmocka_unit_test(test_what_can_be_no_uops_is_named),
         cmocka_unit_test(test_too_many_uops_are_refused),
         cmocka_unit_test(test_need_of_a_tile),
     };
