@@ -265,8 +265,8 @@ static void test_nothing_fits(void **state)
 {
     struct schedule_run run;
     (void)state;
-    open_on(&run, &engine_klotski_plus, "experiments/networks/googlenet.yaml", "3x3");
-    schedule_run_set(&run, "max_uops", "20");
+    open_on(&run, &engine_klotski_plus, "experiments/networks/vgg16.yaml", "3x3");
+    schedule_run_set(&run, "max_uops", "17"); /* of 16 layers, some of which do not fit a memory */
     schedule_run_solve(&run);
     assert_false(run.result.feasible);
     assert_non_null(strstr(run.result.reason, "max_uops"));

@@ -399,10 +399,10 @@ static void test_what_cannot_be_is_said(void **state)
     struct schedule_run run;
     (void)state;
     open_on(&run, &engine_klotski, NETWORK("vgg16"), "3x3", "128 word/cycle");
-    schedule_run_set(&run, "max_uops", "10");
+    schedule_run_set(&run, "max_uops", "17");
     schedule_run_solve(&run);
     assert_false(run.result.feasible);
-    assert_non_null(strstr(run.result.reason, "max_uops = 10"));
+    assert_non_null(strstr(run.result.reason, "max_uops = 17"));
     schedule_run_set(&run, "partition", "fixed"); /* whole layers */
     schedule_run_solve(&run);
     assert_false(run.result.feasible);
