@@ -94,7 +94,7 @@ static void note_unmapped(const struct sweep *sweep, FILE *err)
     size_t n_said = 0;
     for (size_t i = 0; i < sweep->n_network; i++) {
         uint32_t n = sweep->workload[i * sweep->n_batch].n_skipped;
-        if (n)
+        if (n && (i == 0 || strcmp(sweep->network[i].name, sweep->network[i - 1].name) != 0))
             fprintf(err, "%s%u layer%s of %s", n_said++ ? ", " : "dse: note: not mapped: ", n, text_plural(n),
                     sweep->network[i].name);
     }

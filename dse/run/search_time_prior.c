@@ -111,6 +111,7 @@ static bool dimension_counts(const struct sweep *sweep, const struct spec_dimens
     for (size_t k = 0; k < dimension->n_variable; k++) {
         const struct spec_variable *v = &sweep->spec->variable[dimension->first + k];
         if (v->kind->target == SPEC_ENGINE || v->kind->target == SPEC_NETWORK ||
+            v->kind->target == SPEC_PARAMETER ||
             v->kind->target == SPEC_BATCH || v->kind->target == SPEC_OBJECTIVE ||
             (v->kind->target == SPEC_OPTION && option_counts(sweep, v->name + sizeof "option." - 1)))
             return true;
@@ -155,17 +156,17 @@ static void make_class(const struct time_prior *prior, const struct sweep *sweep
                        struct time_class *out)
 {
     const struct sweep_spec *spec = sweep->spec;
-    size_t network = 0, batch = 0, engine = 0, at[SPEC_VARIABLE_MAX];
+    size_t engine = 0, at[SPEC_VARIABLE_MAX];
+    uint32_t index[SPEC_VARIABLE_MAX] = {0}; /* of the network and its batch */
     uint32_t rest = c;
     for (size_t i = 0; i < prior->n_dim; i++) {
         const struct spec_dimension *dimension = &spec->dimension[prior->dim[i]];
         at[i] = rest % prior->length[i];
         rest /= prior->length[i];
+        index[prior->dim[i]] = (uint32_t)at[i];
         for (size_t k = 0; k < dimension->n_variable; k++) {
             enum spec_target target = spec->variable[dimension->first + k].kind->target;
             engine = target == SPEC_ENGINE ? at[i] : engine;
-            network = target == SPEC_NETWORK ? at[i] : network;
-            batch = target == SPEC_BATCH ? at[i] : batch;
         }
     }
     struct solve_settings settings = sweep->engine[engine];
@@ -184,7 +185,7 @@ static void make_class(const struct time_prior *prior, const struct sweep *sweep
         }
     }
     out->engine = (uint32_t)engine;
-    out->workload = (uint32_t)(network * sweep->n_batch + batch);
+    out->workload = (uint32_t)sweep_workload_at(sweep, index);
     const struct workload *workload = &sweep->workload[out->workload];
     uint32_t n_search = solve_is_scheduler(&settings) ? 1 : workload->n_problem;
     solve_settings_share(&settings, sweep->point_max_evaluations, sweep->point_max_seconds, n_search);

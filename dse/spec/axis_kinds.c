@@ -69,6 +69,7 @@ static enum dse_status set_constraints(const struct axis_value *value, struct so
 static const struct axis_kind kinds[] = {
     {"architecture", SPEC_ARCHITECTURE, true, NULL, NULL, NULL},
     {"network", SPEC_NETWORK, true, NULL, NULL, NULL},
+    {"network.", SPEC_PARAMETER, false, always, NULL, NULL},
     {"batch", SPEC_BATCH, true, always, NULL, NULL},
     {"engine", SPEC_ENGINE, true, NULL, NULL, NULL},
     {"accounting", SPEC_SETTING, true, NULL, set_accounting, "accounting_chosen"},

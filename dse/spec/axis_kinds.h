@@ -16,6 +16,7 @@ enum spec_target {
     SPEC_SETTING, /* of the search */
     SPEC_ARCHITECTURE,
     SPEC_NETWORK,
+    SPEC_PARAMETER, /* of the network: "network.NAME" */
     SPEC_BATCH,
     SPEC_ENGINE,
     SPEC_OPTION, /* of the engine: "option.NAME" */

@@ -87,6 +87,8 @@ struct sweep_spec {
     struct spec_option *option; /* (n_option) */
     size_t n_override;
     struct spec_override *override;  /* (n_override) fixed quantities: `set` and --set */
+    size_t n_parameter;
+    struct spec_override *parameter; /* (n_parameter) fixed parameters of networks: likewise */
     const struct ynode *constraints; /* or NULL */
     const struct ynode *skip, *only; /* lists of mappings, or NULL */
     const struct ynode *plot;        /* or NULL */

@@ -155,14 +155,18 @@ static enum dse_status read_override(struct sweep_spec *spec, const char *path, 
                                      const struct ynode *node, struct dse_error *err)
 {
     const struct axis_kind *kind = axis_kind_of(path);
-    struct spec_override *o = &spec->override[spec->n_override];
-    if (kind->target != SPEC_QUANTITY)
+    const bool is_parameter = kind->target == SPEC_PARAMETER;
+    struct spec_override *o =
+        is_parameter ? &spec->parameter[spec->n_parameter] : &spec->override[spec->n_override];
+    if (kind->target != SPEC_QUANTITY && !is_parameter)
         return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line,
                            "set: %s is no quantity of the architecture; write it %s", path,
                            kind->target == SPEC_OPTION ? "under options" : "at the top of the file");
-    *o = (struct spec_override){.path = path, .value.line = node->line};
+    *o = (struct spec_override){.path = is_parameter ? axis_kind_rest(kind, path) : path,
+                                .value.line = node->line};
     DSE_TRY(yaml_text(&spec->doc, node, path, &o->value.text, err));
-    spec->n_override++;
+    spec->n_override += !is_parameter;
+    spec->n_parameter += is_parameter;
     return DSE_OK;
 }
 
@@ -171,7 +175,9 @@ static enum dse_status read_overrides(struct sweep_spec *spec, size_t n_set, str
     const struct ynode *node = yaml_find(spec->doc.root, "set");
     if (node)
         DSE_TRY(yaml_is_mapping(&spec->doc, node, "set", err));
-    spec->override = arena_alloc(&spec->arena, (node ? node->n_item : 0) + n_set + 1, sizeof *spec->override);
+    const size_t n_most = (node ? node->n_item : 0) + n_set + 1;
+    spec->override = arena_alloc(&spec->arena, n_most, sizeof *spec->override);
+    spec->parameter = arena_alloc(&spec->arena, n_most, sizeof *spec->parameter);
     DSE_TRY(arena_check(&spec->arena, "a specification", err));
     for (size_t i = 0; node && i < node->n_item; i++)
         DSE_NOTE(spec->faults, read_override(spec, node->key[i], node->key_line[i], node->item[i], err));
@@ -322,6 +328,9 @@ static enum dse_status apply_set(struct sweep_spec *spec, const char *text, stru
     } else if (axis_kind_of(name)->target == SPEC_OPTION) {
         spec->option[spec->n_option++] =
             (struct spec_option){NULL, axis_kind_rest(axis_kind_of(name), name), {copy, 0}};
+    } else if (axis_kind_of(name)->target == SPEC_PARAMETER) {
+        spec->parameter[spec->n_parameter++] =
+            (struct spec_override){axis_kind_rest(axis_kind_of(name), name), {copy, 0}};
     } else {
         spec->override[spec->n_override++] = (struct spec_override){name, {copy, 0}};
     }

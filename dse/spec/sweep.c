@@ -117,7 +117,7 @@ void sweep_point(const struct sweep *sweep, size_t p, struct sweep_point *out)
     (void)settled; /* sweep_check tried each point */
     out->arch = &sweep->arch[choice[SPEC_ARCHITECTURE]];
     out->template = sweep->template[choice[SPEC_ARCHITECTURE]];
-    out->workload = &sweep->workload[choice[SPEC_NETWORK] * sweep->n_batch + choice[SPEC_BATCH]];
+    out->workload = &sweep->workload[sweep_workload_at(sweep, out->index)];
     solve_settings_share(&out->settings, sweep->point_max_evaluations, sweep->point_max_seconds,
                          sweep_point_n_task(out));
 }

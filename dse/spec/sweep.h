@@ -49,7 +49,7 @@ struct sweep {
     struct yaml_doc *arch;                   /* (n_arch) the values of the axis, or the one */
     struct architecture_template **template; /* (n_arch) of the same */
     size_t n_network;
-    struct network *network; /* (n_network) */
+    struct network *network; /* (n_network) sweep_n_network of them */
     size_t n_batch;
     uint32_t *batch;           /* (n_batch) */
     struct workload *workload; /* (n_network, n_batch) */
@@ -136,8 +136,36 @@ bool sweep_is_bad(const struct sweep *sweep, const struct spec_dimension *d);
 /* How many errors have been noted (spec_faults.h); without faults none is. */
 size_t sweep_n_fault(const struct sweep *sweep);
 
+/* The values of one setting: those of its axis, or the fixed one. */
+struct sweep_values {
+    size_t n;
+    const struct spec_text *value; /* (n) */
+};
+struct sweep_values sweep_values_of(const struct sweep *sweep, const char *name);
+
+/* An error: no such setting; with faults not when it is there but wrong, or may be there under a wrong
+ * name. */
+enum dse_status sweep_missing(const struct sweep *sweep, const char *name, const char *example,
+                              struct dse_error *err);
+
+/* A file of the specification. One that is not there or cannot be read is the fault of the line that names
+ * it. */
+DSE_MUST_CHECK enum dse_status sweep_take_file(const struct sweep *sweep, enum resolve_kind kind,
+                                               const struct spec_text *name, struct result_input *file,
+                                               struct dse_error *err);
+
+/* How many networks there are: values of the axis times those of the axes of parameters, linked ones once. */
+size_t sweep_n_network(const struct sweep *sweep);
+
+/* The number in sweep->workload of what lies at `index` (n_dimension). */
+size_t sweep_workload_at(const struct sweep *sweep, const uint32_t *index);
+
+/* Whether some cell has network number n with batch number b; linked axes do not have all pairs. */
+bool sweep_has_workload(const struct sweep *sweep, size_t n, size_t b);
+
 /* The steps of sweep_init, each in the file of its name. */
 DSE_MUST_CHECK enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status sweep_networks(struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_variables(struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err);

@@ -5,25 +5,18 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "dse/inputs/network_names.h"
 #include "dse/inputs/resolve.h"
 #include "dse/spec/sweep.h"
 
 const char *const isolation_word[ISOLATION_COUNT] = {"auto", "thread", "process"};
 
-/* The values of one setting: those of its axis, or the fixed one. */
-struct setting_values {
-    size_t n;
-    const struct spec_text *value;
-};
-
-static struct setting_values values_of(const struct sweep *sweep, const char *name)
+struct sweep_values sweep_values_of(const struct sweep *sweep, const char *name)
 {
     const struct spec_text *fixed = spec_fixed(sweep->spec, name);
     const struct spec_variable *variable = spec_find_variable(sweep->spec, name);
     if (variable)
-        return (struct setting_values){variable->n_value, variable->value};
-    return (struct setting_values){fixed->text != NULL, fixed};
+        return (struct sweep_values){variable->n_value, variable->value};
+    return (struct sweep_values){fixed->text != NULL, fixed};
 }
 
 /* Whether a key of the file may be meant for this one. */
@@ -35,9 +28,8 @@ static bool is_misspelt(const struct ynode *root, const char *name)
     return false;
 }
 
-/* With faults not when it is there but wrong, or may be there under a wrong name. */
-static enum dse_status missing(const struct sweep *sweep, const char *name, const char *example,
-                               struct dse_error *err)
+enum dse_status sweep_missing(const struct sweep *sweep, const char *name, const char *example,
+                              struct dse_error *err)
 {
     const struct ynode *root = sweep->spec->doc.root, *axes = yaml_find(root, "axes");
     if (sweep->spec->faults && (is_misspelt(root, name) || yaml_find(root, name) || yaml_find(axes, name)))
@@ -47,11 +39,9 @@ static enum dse_status missing(const struct sweep *sweep, const char *name, cons
                        example);
 }
 
-/* A file of the specification. One that is not there or cannot be read is the fault of the line that names
- * it. */
-static enum dse_status take_file(const struct sweep *sweep, enum resolve_kind kind,
-                                 const struct spec_text *name, struct result_input *file,
-                                 struct dse_error *err)
+enum dse_status sweep_take_file(const struct sweep *sweep, enum resolve_kind kind,
+                                const struct spec_text *name, struct result_input *file,
+                                struct dse_error *err)
 {
     const struct sweep_spec *spec = sweep->spec;
     struct dse_error inner = {0};
@@ -72,7 +62,7 @@ static enum dse_status load_architecture(struct sweep *sweep, const struct spec_
     const size_t i = sweep->n_arch;
     struct architecture arch;
     struct result_input file;
-    DSE_TRY(take_file(sweep, RESOLVE_ARCHITECTURE, name, &file, err));
+    DSE_TRY(sweep_take_file(sweep, RESOLVE_ARCHITECTURE, name, &file, err));
     struct dse_faults *faults = sweep->spec->faults;
     const size_t n_fault = dse_faults_count(faults);
     DSE_TRY(yaml_parse(&sweep->arch[i], file.path, file.content, file.n_byte, err));
@@ -94,95 +84,14 @@ static enum dse_status load_architecture(struct sweep *sweep, const struct spec_
 
 static enum dse_status load_architectures(struct sweep *sweep, struct dse_error *err)
 {
-    struct setting_values values = values_of(sweep, "architecture");
+    struct sweep_values values = sweep_values_of(sweep, "architecture");
     if (values.n == 0)
-        return missing(sweep, "architecture", "architecture: simba", err);
+        return sweep_missing(sweep, "architecture", "architecture: simba", err);
     sweep->arch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->arch);
     sweep->template = arena_alloc(&sweep->arena, values.n, sizeof *sweep->template);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t i = 0; i < values.n; i++)
         DSE_NOTE(sweep->spec->faults, load_architecture(sweep, &values.value[i], err));
-    return DSE_OK;
-}
-
-/* A problem file that a network names. */
-static enum dse_status take_problem(void *user, const char *path, const char **bytes, size_t *length,
-                                    struct dse_error *err)
-{
-    struct result_input file;
-    DSE_TRY(input_store_get(user, RESOLVE_PROBLEM, path, NULL, &file, err));
-    *bytes = file.content;
-    *length = file.n_byte;
-    return DSE_OK;
-}
-
-static bool has_network(void *user, const char *name)
-{
-    const struct sweep *sweep = user;
-    return input_store_has_network(sweep->spec->inputs, name, sweep->spec->base_dir);
-}
-
-/* One of those that are side by side; `*is_read`: without a fault. */
-static enum dse_status load_part(struct sweep *sweep, const struct spec_text *name, struct network *network,
-                                 bool *is_read, struct dse_error *err)
-{
-    struct dse_faults *faults = sweep->spec->faults;
-    const size_t n_fault = dse_faults_count(faults);
-    const struct network_files problems = {take_problem, sweep->spec->inputs, faults, {NULL, 0, false}};
-    struct result_input file;
-    DSE_TRY(take_file(sweep, RESOLVE_NETWORK, name, &file, err));
-    DSE_TRY(network_parse_with(file.path, file.content, file.n_byte, &problems, network, err));
-    *is_read = dse_faults_count(faults) == n_fault;
-    return DSE_OK;
-}
-
-static enum dse_status load_parts(struct sweep *sweep, const char *const *part, size_t n,
-                                  const struct spec_text *whole, struct dse_error *err)
-{
-    struct network *network = arena_alloc(&sweep->arena, n, sizeof *network);
-    size_t n_read = 0;
-    bool is_read = true;
-    enum dse_status status = arena_check(&sweep->arena, "a sweep", err);
-    while (status == DSE_OK && is_read && n_read < n) {
-        const struct spec_text name = {part[n_read], whole->line};
-        status = load_part(sweep, &name, &network[n_read], &is_read, err);
-        n_read += status == DSE_OK && is_read;
-    }
-    if (status == DSE_OK && is_read) {
-        struct dse_error inner;
-        status = network_join(network, (uint32_t)n, &sweep->network[sweep->n_network], &inner);
-        if (status != DSE_OK)
-            status = spec_blame(sweep->spec, whole, &inner, err);
-    }
-    for (size_t i = 0; i < n_read; i++)
-        network_free(&network[i]);
-    sweep->n_network += status == DSE_OK && is_read;
-    return status;
-}
-
-/* The next one of the sweep, or several as one. */
-static enum dse_status load_network(struct sweep *sweep, const struct spec_text *name, struct dse_error *err)
-{
-    const char *const *part;
-    size_t n;
-    bool is_read = false;
-    DSE_TRY(network_names(name->text, has_network, sweep, &sweep->arena, &part, &n, err));
-    if (n > 1)
-        return load_parts(sweep, part, n, name, err);
-    DSE_TRY(load_part(sweep, name, &sweep->network[sweep->n_network], &is_read, err));
-    sweep->n_network += is_read;
-    return DSE_OK;
-}
-
-static enum dse_status load_networks(struct sweep *sweep, struct dse_error *err)
-{
-    struct setting_values values = values_of(sweep, "network");
-    if (values.n == 0)
-        return missing(sweep, "network", "network: resnet50", err);
-    sweep->network = arena_alloc(&sweep->arena, values.n, sizeof *sweep->network);
-    DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
-    for (size_t i = 0; i < values.n; i++)
-        DSE_NOTE(sweep->spec->faults, load_network(sweep, &values.value[i], err));
     return DSE_OK;
 }
 
@@ -220,7 +129,7 @@ static enum dse_status check_layer(const struct sweep *sweep, const struct spec_
 /* Nothing can be said of layers where a network is missing. */
 static enum dse_status check_layers(const struct sweep *sweep, struct dse_error *err)
 {
-    bool complete = sweep->n_network > 0 && sweep->n_network == values_of(sweep, "network").n;
+    bool complete = sweep->n_network > 0 && sweep->n_network == sweep_n_network(sweep);
     for (size_t i = 0; complete && i < sweep->spec->n_layer; i++)
         DSE_NOTE(sweep->spec->faults, check_layer(sweep, &sweep->spec->layer[i], err));
     return DSE_OK;
@@ -249,21 +158,12 @@ static enum dse_status load_batch(struct sweep *sweep, const struct spec_text *v
     return DSE_OK;
 }
 
-/* Linked, the first network goes with the first batch only, and so on. */
-static bool networks_have_own_batch(const struct sweep *sweep)
-{
-    const struct spec_variable *networks = spec_find_variable(sweep->spec, "network");
-    const struct spec_variable *batches = spec_find_variable(sweep->spec, "batch");
-    return networks && batches && networks->dimension == batches->dimension;
-}
-
 static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err)
 {
     static const struct spec_text own = {NULL, 0}; /* what the network says, else 1 */
-    const bool linked = networks_have_own_batch(sweep);
-    struct setting_values values = values_of(sweep, "batch");
+    struct sweep_values values = sweep_values_of(sweep, "batch");
     if (values.n == 0)
-        values = (struct setting_values){1, &own};
+        values = (struct sweep_values){1, &own};
     const char **name = arena_alloc(&sweep->arena, sweep->spec->n_layer + 1, sizeof *name);
     sweep->batch = arena_alloc(&sweep->arena, values.n, sizeof *sweep->batch);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
@@ -280,7 +180,7 @@ static enum dse_status load_workloads(struct sweep *sweep, struct dse_error *err
     for (size_t n = 0; n < sweep->n_network; n++)
         for (size_t b = 0; b < sweep->n_batch; b++) {
             struct dse_error unused = {0}; /* what no point has may be impossible */
-            bool needed = !linked || n == b;
+            bool needed = sweep_has_workload(sweep, n, b);
             enum dse_status status = load_workload(sweep, n, b, name, needed ? err : &unused);
             if (needed || status == DSE_NO_MEMORY)
                 DSE_TRY(status);
@@ -397,10 +297,10 @@ static enum dse_status check_scheduler(struct sweep *sweep, const struct solve_s
 
 static enum dse_status load_engines(struct sweep *sweep, struct dse_error *err)
 {
-    struct setting_values values = values_of(sweep, "engine");
+    struct sweep_values values = sweep_values_of(sweep, "engine");
     struct dse_error inner = {0};
     if (values.n == 0)
-        return missing(sweep, "engine", "engine: descent", err);
+        return sweep_missing(sweep, "engine", "engine: descent", err);
     sweep->engine = arena_alloc(&sweep->arena, values.n, sizeof *sweep->engine);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     DSE_TRY(option_files_new(sweep->spec->inputs, sweep->spec->base_dir, &sweep->files, err));
@@ -507,7 +407,7 @@ enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err)
 {
     struct dse_faults *faults = sweep->spec->faults;
     DSE_NOTE(faults, load_architectures(sweep, err));
-    DSE_NOTE(faults, load_networks(sweep, err));
+    DSE_NOTE(faults, sweep_networks(sweep, err));
     DSE_NOTE(faults, load_engines(sweep, err));
     DSE_NOTE(faults, load_workloads(sweep, err));
     DSE_NOTE(faults, load_point_limits(sweep, err));
