@@ -102,7 +102,7 @@ static enum dse_status fill_mapping(const struct optimise_report *r, uint32_t w,
         cells_text(cells, workload->network->name);
         cells_text(cells, sizes.data);
         cells_text(cells, layer->name);
-        cells_count(cells, layer->count);
+        cells_count(cells, workload->count[l]);
         cells_real(cells, found->energy_j);
         cells_real(cells, found->utilization);
         cells_real(cells, found->latency_s);

@@ -256,9 +256,9 @@ enum dse_status record_make(const struct record_source *source, struct arena *ar
         const struct layer *from = &w->network->layer[w->layer[i]];
         layer_record_init(&layer[i]);
         layer[i].layer = from->name;
-        layer[i].count = from->count;
+        layer[i].count = w->count[i];
         DSE_TRY(fill_layer(source, w->problem_of[i], arena, &layer[i], err));
-        n_mapped += layer[i].outcome == RESULT_OK ? from->count : 0;
+        n_mapped += layer[i].outcome == RESULT_OK ? w->count[i] : 0;
     }
     fill_outcome(source, layer, reason, SOLVE_REASON_MAX + 128, point);
     fill_effort(source, point);

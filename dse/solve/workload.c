@@ -26,11 +26,24 @@ static enum dse_status check_names(const struct network *network, const char *co
     return DSE_OK;
 }
 
+/* How many layers this one stands for; 0: an earlier one stands for it. */
+static uint32_t times_of(const struct network *network, uint32_t index)
+{
+    for (uint32_t i = 0; i < network->n_repeat && !network->unroll; i++) {
+        const struct network_repeat *repeat = &network->repeat[i];
+        const uint32_t first = repeat->first_layer;
+        if (index >= first && index < first + repeat->n_layer * repeat->times)
+            return index < first + repeat->n_layer ? repeat->times : 0;
+    }
+    return 1;
+}
+
 /* The number of an equal earlier problem, else a new one. */
-static enum dse_status add_layer(struct workload *w, uint32_t index, struct dse_error *err)
+static enum dse_status add_layer(struct workload *w, uint32_t index, uint32_t times, struct dse_error *err)
 {
     const struct layer *layer = &w->network->layer[index];
     w->layer[w->n_layer] = index;
+    w->count[w->n_layer] = layer->count * times; /* either is 1: only graphs repeat */
     for (uint32_t i = 0; i < w->n_layer; i++)
         if (layer_same_problem(layer, &w->network->layer[w->layer[i]])) {
             w->problem_of[w->n_layer++] = w->problem_of[i];
@@ -54,7 +67,7 @@ static void hash_workload(struct workload *w)
     for (uint32_t i = 0; i < w->n_layer; i++) {
         const struct layer *layer = &w->network->layer[w->layer[i]];
         hash_text(&state, layer->name);
-        hash_u64(&state, layer->count);
+        hash_u64(&state, w->count[i]);
         hash_u64(&state, w->problem_key[w->problem_of[i]]);
     }
     w->hash = hash_end(&state);
@@ -143,6 +156,7 @@ enum dse_status workload_repeat(struct workload *w, const uint32_t *times, struc
     for (uint32_t l = 0; l < w->n_layer; l++)
         n_layer += times[w->problem_of[l]];
     uint32_t *layer = arena_alloc(&w->arena, n_layer, sizeof *layer);
+    uint32_t *count = arena_alloc(&w->arena, n_layer, sizeof *count);
     uint32_t *problem_of = arena_alloc(&w->arena, n_layer, sizeof *problem_of);
     struct problem *problem = arena_alloc(&w->arena, n_problem, sizeof *problem);
     uint64_t *key = arena_alloc(&w->arena, n_problem, sizeof *key);
@@ -150,6 +164,7 @@ enum dse_status workload_repeat(struct workload *w, const uint32_t *times, struc
     for (uint32_t l = 0; l < w->n_layer; l++)
         for (uint32_t i = 0; i < times[w->problem_of[l]]; i++) {
             layer[n] = w->layer[l];
+            count[n] = w->count[l];
             problem_of[n++] = first[w->problem_of[l]] + i;
         }
     for (uint32_t p = 0; p < w->n_problem; p++)
@@ -159,6 +174,7 @@ enum dse_status workload_repeat(struct workload *w, const uint32_t *times, struc
         }
     w->n_layer = n_layer;
     w->layer = layer;
+    w->count = count;
     w->problem_of = problem_of;
     w->n_problem = n_problem;
     w->problem = problem;
@@ -191,15 +207,17 @@ enum dse_status workload_init(struct workload *w, const struct network *network,
                            "network %s has no layer with multiply-accumulates%s", network->name,
                            n_name ? " among the chosen ones" : "");
     w->layer = arena_alloc(&w->arena, n, sizeof *w->layer);
+    w->count = arena_alloc(&w->arena, n, sizeof *w->count);
     w->problem_of = arena_alloc(&w->arena, n, sizeof *w->problem_of);
     w->problem = arena_alloc(&w->arena, n_chosen, sizeof *w->problem);
     w->problem_key = arena_alloc(&w->arena, n_chosen, sizeof *w->problem_key);
     DSE_TRY(arena_check(&w->arena, "the layers of a network", err));
     for (uint32_t i = 0; i < network->n_layer; i++) {
-        if (!is_chosen(&network->layer[i], name, n_name))
+        const uint32_t times = n_name ? 1 : times_of(network, i);
+        if (times == 0 || !is_chosen(&network->layer[i], name, n_name))
             continue;
         if (layer_has_macs(&network->layer[i]))
-            DSE_TRY(add_layer(w, i, err));
+            DSE_TRY(add_layer(w, i, times, err));
         else
             w->n_skipped++;
     }
@@ -219,6 +237,6 @@ uint64_t workload_count(const struct workload *workload, uint32_t p)
     uint64_t n = 0;
     for (uint32_t i = 0; i < workload->n_layer; i++)
         if (workload->problem_of[i] == p)
-            n += workload->network->layer[workload->layer[i]].count;
+            n += workload->count[i];
     return n;
 }

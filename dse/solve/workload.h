@@ -11,12 +11,15 @@
 #include "costmodel/model/network.h"
 #include "costmodel/model/problem.h"
 
-/* The mapped layers in file order; those without multiply-accumulates are left out (n_skipped). */
+/* The mapped layers in file order; those without multiply-accumulates are left out (n_skipped). Of a block that
+ * repeats (struct network_repeat) the layers of its first repetition stand for all, unless the network is
+ * unrolled or layers are chosen by name. */
 struct workload {
     const struct network *network; /* borrowed */
     uint32_t batch;                /* 0: each layer has its own, by the network's file */
     uint32_t n_layer;
     uint32_t *layer;      /* (n_layer) indices into network->layer */
+    uint32_t *count;      /* (n_layer) executions: what the file says, or repetitions */
     uint32_t *problem_of; /* (n_layer) which problem the layer is */
     uint32_t n_problem;
     struct problem *problem; /* (n_problem) distinct loop nests, in order of their first layer */
