@@ -31,19 +31,19 @@ static uint64_t extra_parameters(const struct network *net, const char *rule)
     uint64_t n = 0;
     bool norm = strcmp(rule, "batchnorm") == 0;
     bool dense = strcmp(rule, "densenet") == 0;
-    bool transformer = strcmp(rule, "transformer") == 0;
+    bool transformer = strcmp(rule, "transformer") == 0, rmsnorm = strcmp(rule, "rmsnorm") == 0;
     if (strcmp(rule, "none") == 0)
         return 0;
-    assert_true(norm || dense || transformer || strcmp(rule, "bias") == 0);
+    assert_true(norm || dense || transformer || rmsnorm || strcmp(rule, "bias") == 0);
     for (uint32_t i = 0; i < net->n_layer; i++) {
         const struct layer *layer = &net->layer[i];
         bool first = i == 0;
         if (layer->type == LAYER_CONV || layer->type == LAYER_CONV_TRANSPOSE)
             n += norm ? 2u * layer->k : dense ? 2u * (first ? layer->k : layer->c) : layer->k;
-        else if (layer->type == LAYER_LINEAR)
+        else if (layer->type == LAYER_LINEAR && !rmsnorm)
             n += layer->k + (dense ? 2u * layer->c : 0u);
-        else if (layer->type == LAYER_NORM && transformer)
-            n += 2u * layer->k;
+        else if (layer->type == LAYER_NORM && (transformer || rmsnorm))
+            n += (rmsnorm ? 1u : 2u) * layer->k;
     }
     return n;
 }
@@ -113,6 +113,81 @@ static void test_network_totals_equal_the_known_ones(void **state)
     assert_int_equal(glob("experiments/networks/*.yaml", 0, NULL, &found), 0);
     assert_int_equal(found.gl_pathc, n); /* no shipped file without a row */
     globfree(&found);
+}
+
+static void read_set(const char *name, const struct network_set *set, size_t n, struct network *net)
+{
+    char path[256];
+    struct dse_error err = {0};
+    const struct network_settings settings = {set, n, false};
+    snprintf(path, sizeof(path), "experiments/networks/%s.yaml", name);
+    if (network_read_with(path, &settings, NULL, net, &err) != DSE_OK)
+        fail_msg("%s:%d: %s", err.file, err.line, err.text);
+}
+
+/* All blocks of each size: the published model is them and 50,257 token and 1,024 position embeddings, biases and
+ * normalisation parameters (13 width a block) and the final normalisation (2 width). Published: the parameter
+ * counts of openai-community/gpt2, -medium, -large and -xl on Hugging Face. */
+static void test_gpt2_has_the_published_parameters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *size;
+        uint64_t width, depth, published;
+    } row[] = {
+        {"small", 768, 12, 124439808},
+        {"medium", 1024, 24, 354823168},
+        {"large", 1280, 36, 774030080},
+        {"xl", 1600, 48, 1557611200},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct network_set set = {"size", row[i].size, NULL, 0, false};
+        const uint64_t width = row[i].width;
+        struct network net;
+        read_set("gpt2", &set, 1, &net);
+        uint64_t rest = (50257 + 1024) * width + 13 * width * row[i].depth + 2 * width;
+        assert_true(network_weight_words(&net) == 12 * width * width * row[i].depth);
+        assert_true(network_weight_words(&net) + rest == row[i].published);
+        assert_true(network_weight_words(&net) + extra_parameters(&net, "transformer") ==
+                    row[i].published - (50257 + 1024) * width - 2 * width);
+        network_free(&net);
+    }
+}
+
+/* Every weight but the embedding once per token, and two products of all queries with all keys: formula in the
+ * file. The cache is read once for four heads. */
+static void test_llama_has_the_macs_of_its_formula(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *phase, *sequence, *cache;
+        uint64_t rows, keys;
+    } row[] = {
+        {"prefill", "1", "5", 1, 1},
+        {"prefill", "100", "5", 100, 100},
+        {"decode", "7", "4096", 1, 4097},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct network_set set[] = {{"phase", row[i].phase, NULL, 0, false},
+                                          {"sequence", row[i].sequence, NULL, 0, false},
+                                          {"cache", row[i].cache, NULL, 0, false}};
+        struct network net;
+        struct problem problem;
+        struct dse_error err;
+        read_set("llama3_8b", set, 3, &net);
+        uint64_t weights = 32ull * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336) + 128256ull * 4096;
+        assert_true(network_weight_words(&net) == weights + 128256ull * 4096);
+        assert_true(network_macs(&net, 1) ==
+                    row[i].rows * (weights + 32ull * 2 * 4096 * row[i].keys));
+        const struct layer *scores = &net.layer[network_find_layer(&net, "block32.scores")];
+        assert_true(layer_second_operand_words(scores) == 1024 * row[i].keys);
+        assert_int_equal(layer_problem(scores, 1, &problem, &err), DSE_OK);
+        assert_true(problem_tensor_words(&problem, 0) == 1024 * row[i].keys);
+        assert_true(problem_tensor_words(&problem, 1) == 4096 * row[i].rows);
+        assert_true(problem_tensor_words(&problem, 2) == 32 * row[i].keys * row[i].rows);
+        assert_true(problem_macs(&problem) == 4096 * row[i].keys * row[i].rows);
+        network_free(&net);
+    }
 }
 
 /* The loop nest of every layer has the layer's own counts. */
@@ -222,6 +297,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_network_totals_equal_the_known_ones),
+        cmocka_unit_test(test_gpt2_has_the_published_parameters),
+        cmocka_unit_test(test_llama_has_the_macs_of_its_formula),
         cmocka_unit_test(test_network_totals_loop_nests_agree),
         cmocka_unit_test(test_unet_is_figure_1),
         cmocka_unit_test(test_network_totals_distinct_layers_are_those_of_cosa),
