@@ -249,12 +249,11 @@ struct core_tile core_tile_of(const struct layer *layer, uint32_t b, uint32_t k,
         .dilation_h = v.dilation,
         .dilation_w = u.dilation,
     };
-    /* Groups with one second operand are rows of one product. */
-    if (layer->share > 1 && groups % layer->share == 0) {
-        tile.groups /= layer->share;
-        tile.k /= layer->share;
-        tile.c /= layer->share;
-        tile.w *= layer->share;
-    }
+    /* Groups with one second operand are rows of one product; a tile of some of them has those it has. */
+    const uint32_t together = layer->share > 1 && k == groups * group_k ? common_divisor(groups, layer->share) : 1;
+    tile.groups /= together;
+    tile.k /= together;
+    tile.c /= together;
+    tile.w *= together;
     return tile;
 }

@@ -515,6 +515,25 @@ static void test_core_array_cost_reads_what_lies_under_a_dilated_window(void **s
     }
 }
 
+/* Llama's 32 heads of 128 in fours, one query, 100 keys: four heads are four columns of one product, also where a
+ * tile has two of them only. */
+static void test_core_tiles_of_shared_operands(void **state)
+{
+    (void)state;
+    const struct layer scores = {.type = LAYER_MATMUL, .c = 4096, .k = 3200, .p = 1, .q = 1, .r = 1, .s = 1,
+                                 .stride = {1, 1}, .dilation = {1, 1}, .groups = 32, .share = 4, .n_operand = 1};
+    static const struct {
+        uint32_t k, groups, c, w;
+    } row[] = {{3200, 8, 1024, 4}, {1600, 4, 512, 4}, {400, 1, 128, 4}, {200, 1, 128, 2}, {100, 1, 128, 1}};
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct core_tile tile = core_tile_of(&scores, 1, row[i].k, 1, 1);
+        assert_int_equal(tile.groups, row[i].groups);
+        assert_int_equal(tile.c, row[i].c);
+        assert_int_equal(tile.w, row[i].w);
+        assert_int_equal(tile.k * tile.w, row[i].k); /* outputs */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -534,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_core_array_cost_is_never_below_what_is_needed),
         cmocka_unit_test(test_core_array_cost_of_the_vector_unit),
         cmocka_unit_test(test_core_array_cost_rejects_bad_tiles),
+        cmocka_unit_test(test_core_tiles_of_shared_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
