@@ -60,8 +60,8 @@ struct kc_tile uop_cut_tile(const struct kc_tile *whole, struct uop_cut cut);
 /* Uops of a layer cut so, without those that add up; of a cut that is clipped. Saturates at UINT64_MAX. */
 uint64_t uop_cut_count(const struct kc_tile *whole, struct uop_cut cut);
 
-/* Words that the largest tile needs on an accelerator: outputs, inputs with their halo, weights or what stands
- * for them. */
+/* Words that the largest tile needs on an accelerator: outputs, inputs with their halo, weights or what
+ * stands for them. */
 struct uop_need {
     uint64_t output_word, input_word, weight_word;
 };

@@ -38,9 +38,6 @@ struct uop_slide {
     bool clamps; /* what would lie outside is the first or last position */
 };
 
-/* What a range of positions sees of the map: clipped to it, and empty where all is padding. */
-struct uop_range uop_slide_range(const struct uop_slide *slide, struct uop_range out);
-
 /* What a layer on the way makes of channels. */
 enum uop_pass_kind {
     UOP_PASS_SAME,    /* each its own: pools, parts and enlargements of maps */
@@ -121,14 +118,14 @@ static inline bool uop_layer_has_weights(const struct uop_layer *layer)
 bool uop_source_region(const struct uop_network *network, const struct uop_layer *layer,
                        const struct uop_box *box, const struct uop_source *source, struct uop_region *region);
 
-/* Memory from `arena`. DSE_BAD_USAGE: the network is a list, or has a layer that no uop can
- * be (einsums, dilated convolutions), which is named; DSE_NO_MEMORY; DSE_LIMIT beyond 2^24 sources or 2^32 channels. */
+/* Memory from `arena`. DSE_BAD_USAGE: the network is a list, or has a layer that no uop can be (einsums,
+ * dilated convolutions), which is named; DSE_NO_MEMORY; DSE_LIMIT beyond 2^24 sources or 2^32 channels. */
 DSE_MUST_CHECK enum dse_status uop_network_of(const struct network *network, enum uop_vector vector,
                                               struct arena *arena, struct uop_network *out,
                                               struct dse_error *err);
 
-/* The same of any network: of a list of layers as a graph (network_as_graph), in memory of `arena`. `batch`: 0
- * for what its file says; `*n_sample`: samples of the result. Errors of both. */
+/* The same of any network: of a list of layers as a graph (network_as_graph), in memory of `arena`. `batch`:
+ * 0 for what its file says; `*n_sample`: samples of the result. Errors of both. */
 DSE_MUST_CHECK enum dse_status uop_network_for(const struct network *network, uint32_t batch,
                                                enum uop_vector vector, struct arena *arena,
                                                struct uop_network *out, uint32_t *n_sample,

@@ -7,7 +7,8 @@ static int64_t floor_div(int64_t a, uint32_t b)
     return b <= 1 ? a : a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-struct uop_range uop_slide_range(const struct uop_slide *slide, struct uop_range out)
+/* What a range of positions sees of the map below: clipped to it, and empty where all is padding. */
+static struct uop_range slide_range(const struct uop_slide *slide, struct uop_range out)
 {
     const int64_t size = slide->size;
     int64_t first = floor_div((int64_t)out.first * slide->step + slide->first, slide->by);
@@ -55,8 +56,8 @@ static struct uop_region step_down(const struct uop_pass *pass, const struct uop
         const struct uop_range from[] = {above->channel, above->row, above->column};
         below = (struct uop_region){from[pass->from[0]], from[pass->from[1]], from[pass->from[2]]};
     } else {
-        below.row = uop_slide_range(&pass->v, above->row);
-        below.column = uop_slide_range(&pass->h, above->column);
+        below.row = slide_range(&pass->v, above->row);
+        below.column = slide_range(&pass->h, above->column);
     }
     if (pass->kind == UOP_PASS_TIMES)
         below.channel =
@@ -79,8 +80,8 @@ static bool is_empty(const struct uop_region *region)
 static struct uop_region read_by(const struct uop_layer *layer, const struct uop_box *box)
 {
     const struct kc_tile *whole = &layer->whole;
-    struct uop_region region = {box->ic, uop_slide_range(&layer->v, box->row),
-                                uop_slide_range(&layer->h, box->column)};
+    struct uop_region region = {box->ic, slide_range(&layer->v, box->row),
+                                slide_range(&layer->h, box->column)};
     if (layer->n_operation)
         region.channel = box->oc;
     if (layer->n_operation || (whole->g == 1 && layer->share == 1))

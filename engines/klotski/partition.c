@@ -25,6 +25,26 @@ struct uop_cut partition_grid_cut(const struct kc_machine *machine, uint32_t i)
                             c_folds[i / N_K % N_C] * machine->c_lane, k_folds[i % N_K] * machine->k_lane};
 }
 
+bool partition_is_of_rows(const struct uop_network *network)
+{
+    uint32_t rows = 0, columns = 0;
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct layer *layer = &network->network->layer[network->layer[l].of];
+        rows = layer->p > rows ? layer->p : rows;
+        columns = layer->q > columns ? layer->q : columns;
+    }
+    return columns == 1 && rows > pixels[N_PIXELS - 1];
+}
+
+bool partition_cut_of_rows(struct uop_cut *cut)
+{
+    if (cut->w > pixels[0] && cut->h < pixels[N_PIXELS - 1])
+        return false;
+    cut->h *= cut->w / pixels[0];
+    cut->w = pixels[N_PIXELS - 1];
+    return true;
+}
+
 /* Uops of a layer, with those that add up. */
 static uint64_t count_layer(const struct kc_tile *whole, struct uop_cut cut, enum uop_sums sums)
 {
@@ -63,11 +83,14 @@ enum dse_status partition_grid_of(const struct uop_network *network, const struc
     out->cut = arena_alloc(arena, N_ALL, sizeof *out->cut);
     out->at = arena_alloc(arena, N_ALL * PARTITION_DIM, sizeof *out->at);
     DSE_TRY(arena_check(arena, "a grid of tile sizes", err));
+    const bool of_rows = partition_is_of_rows(network);
     for (uint32_t i = 0; i < N_ALL; i++) {
         const uint32_t h = i / N_K / N_C / N_PIXELS, w = i / N_K / N_C % N_PIXELS, c = i / N_K % N_C,
                        k = i % N_K;
-        const struct uop_cut cut = partition_grid_cut(machine, i);
+        struct uop_cut cut = partition_grid_cut(machine, i);
         bool fits;
+        if (of_rows && !partition_cut_of_rows(&cut))
+            continue;
         const uint64_t n = count(network, machine, rules, cut, &fits);
         out->n_sram += fits;
         if (!fits || n == UINT64_MAX || n * rules->batch > rules->max_uops)

@@ -21,9 +21,15 @@ struct partition_grid {
 enum { PARTITION_GRID_N = 5 * 5 * 9 * 10 };
 struct uop_cut partition_grid_cut(const struct kc_machine *machine, uint32_t i);
 
+/* Are all maps of the network of one column, and some of more rows than the grid's tiles? Then its sizes of
+ * columns are of no use and go on with those of rows, up to 1792 (`cut` of the grid is made so); false: it
+ * would be one that the grid has besides. */
+bool partition_is_of_rows(const struct uop_network *network);
+bool partition_cut_of_rows(struct uop_cut *cut);
+
 /* One tile size for all layers. Sizes of the grid: output rows and columns 7 to 112, input channels in
- * multiples of the c lanes, output channels in multiples of the k lanes. Memory from `arena`.
- * DSE_NO_MEMORY. */
+ * multiples of the c lanes, output channels in multiples of the k lanes; or partition_cut_of_rows. Memory
+ * from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status partition_grid_of(const struct uop_network *network,
                                                  const struct kc_machine *machine,
                                                  const struct tile_rules *rules, struct arena *arena,

@@ -12,6 +12,7 @@ struct maker {
     const struct kc_machine *machine;
     const struct tile_rules *rules;
     const struct kc_tile *whole;
+    bool of_rows;      /* partition_is_of_rows */
     struct tile *tile; /* (n) grown; of all layers so far */
     size_t n, capacity;
     size_t first; /* where the layer's begin */
@@ -103,8 +104,11 @@ static void price_and_sort(struct maker *m)
 
 static enum dse_status list_grid(struct maker *m, struct dse_error *err)
 {
-    for (uint32_t i = 0; i < PARTITION_GRID_N; i++)
-        DSE_TRY(add(m, uop_cut_clip(m->whole, partition_grid_cut(m->machine, i)), err));
+    for (uint32_t i = 0; i < PARTITION_GRID_N; i++) {
+        struct uop_cut cut = partition_grid_cut(m->machine, i);
+        if (!m->of_rows || partition_cut_of_rows(&cut))
+            DSE_TRY(add(m, uop_cut_clip(m->whole, cut), err));
+    }
     price_and_sort(m);
     size_t n = m->first;
     for (size_t i = m->first; i < m->n; i++)
@@ -190,7 +194,7 @@ enum dse_status tile_lists_of_grid(const struct uop_network *network, const stru
                                    const struct tile_rules *rules, struct arena *arena,
                                    struct tile_lists *out, struct dse_error *err)
 {
-    struct maker m = {.machine = machine, .rules = rules};
+    struct maker m = {.machine = machine, .rules = rules, .of_rows = partition_is_of_rows(network)};
     const enum dse_status status = make(network, &m, arena, list_grid, out, err);
     free(m.tile);
     return status;

@@ -394,6 +394,31 @@ static void test_files_that_are_no_schedules(void **state)
     arena_free(&arena);
 }
 
+/* BERT has 512 rows and one column: rows of 7 to 1792 then, of which 512 and more are all. */
+static void test_the_grid_of_a_sequence(void **state)
+{
+    struct schedule_run run;
+    struct klotski_task task;
+    struct partition_grid grid;
+    struct dse_error err;
+    const struct tile_rules rules = {.sram = UOP_SRAM_OFF, .batch = 1, .max_uops = 100000};
+    uint32_t n = 0, most = 0;
+    (void)state;
+    open_on(&run, &engine_klotski, NETWORK("bert_base"), "3x3", "128 word/cycle");
+    assert_int_equal(klotski_task_of(&run.task, UOP_FUSED, &run.arena, &task, &err), DSE_OK);
+    assert_true(partition_is_of_rows(&task.network));
+    assert_int_equal(partition_grid_of(&task.network, &task.machine, &rules, &run.arena, &grid, &err),
+                     DSE_OK);
+    for (uint32_t i = 0; i < grid.n; i++) {
+        n += i == 0 || grid.cut[i].h != grid.cut[i - 1].h;
+        most = grid.cut[i].h > most ? grid.cut[i].h : most;
+        assert_int_equal(grid.cut[i].w, 112);
+    }
+    assert_int_equal(n, 9); /* 7 times a power of two */
+    assert_int_equal(most, 1792);
+    schedule_run_close(&run);
+}
+
 static void test_what_cannot_be_is_said(void **state)
 {
     struct schedule_run run;
@@ -470,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_klotski_is_not_behind_the_baselines_on_a_network),
         cmocka_unit_test(test_weights_come_from_the_dram),
         cmocka_unit_test(test_files_that_are_no_schedules),
+        cmocka_unit_test(test_the_grid_of_a_sequence),
         cmocka_unit_test(test_what_cannot_be_is_said),
         cmocka_unit_test(test_every_engine_keeps_the_contract),
     };
