@@ -37,6 +37,7 @@ static enum dse_status compile_array(struct soma_pricer *own, struct dse_error *
     own->array.compat = pricer->accounting->schedule->as_published;
     DSE_TRY(core_cache_join_array(pricer->task.cache, &own->array, &own->cached, err));
     pricer->word_byte = 1;
+    pricer->buffer = pricer->task.arch->n_level - 2;
     pricer->tile = core_cached_scheduler(&own->cached);
     return DSE_OK;
 }
@@ -49,6 +50,8 @@ static enum dse_status compile(struct schedule_pricer *pricer, struct dse_error 
     DSE_TRY(core_machine_split(pricer->task.arch, &split, err));
     pricer->machine = split.machine;
     pricer->word_byte = split.word_byte;
+    pricer->streams = split.streams;
+    pricer->buffer = split.buffer;
     pricer->tile = pricer->task.tile;
     return DSE_OK;
 }

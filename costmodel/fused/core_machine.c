@@ -3,6 +3,7 @@
 #include "costmodel/fused/core_machine.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "costmodel/model/problem.h"
 
@@ -43,10 +44,11 @@ static enum dse_status read_rate(const struct architecture *arch, const struct s
 
 static enum dse_status check_common(const struct architecture *arch, struct dse_error *err)
 {
-    if (arch->gpu.present)
-        return refuse(arch, "it", "is a GPU", err);
     if (arch->n_level < 5)
         return refuse(arch, "it", "needs a DRAM, a global buffer and three L1 buffers in each PE", err);
+    if (arch->fused.buffer && arch->fused.buffer != arch->n_level - 1)
+        return refuse(arch, arch->level[arch->fused.buffer - 1].name,
+                      "is the buffer by fused.buffer; the core-array model has that next to the DRAM", err);
     for (uint32_t l = 0; l < arch->n_level; l++) {
         const struct storage_level *level = &arch->level[l];
         if (level->word_bit != BYTE_BIT || level->block_word != 1)
@@ -62,33 +64,61 @@ static enum dse_status check_common(const struct architecture *arch, struct dse_
             return refuse(
                 arch, level->name,
                 "has energies of a network or of addresses, which the core-array model does not know", err);
-        if (l + 1 < arch->n_level && level->is_dram)
-            return refuse(arch, level->name, "is a DRAM inside; only the outermost level can be one", err);
     }
     return DSE_OK;
 }
 
-/* The DRAM as an engine that moves one tensor after the other, each byte at one price. */
-static enum dse_status check_dram(const struct architecture *arch, struct dse_error *err)
+/* ---- the DRAM of either ---- */
+
+static enum dse_status check_ends(const struct architecture *arch, struct dse_error *err)
 {
+    if (arch->gpu.present)
+        return refuse(arch, "it", "is a GPU", err);
+    if (arch->n_level < 2)
+        return refuse(arch, "it", "needs a DRAM and a global buffer inside it", err);
+    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
+        if (arch->level[l].is_dram)
+            return refuse(arch, arch->level[l].name, "is a DRAM inside; only the outermost level can be one",
+                          err);
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
     if (!dram->is_dram || dram->instances != 1)
         return refuse(arch, dram->name, "is outermost; that must be one DRAM (kind: dram)", err);
-    if (isfinite(dram->read_bandwidth_word_per_cycle) || isfinite(dram->write_bandwidth_word_per_cycle))
-        return refuse(arch, dram->name, "has a read or write bandwidth; give one `bandwidth` for both", err);
-    if (differs(dram->read_energy_j, dram->update_energy_j))
-        return refuse(arch, dram->name, "costs more in one direction; give one `access_energy` for both",
-                      err);
+    if (dram->word_bit % BYTE_BIT != 0)
+        return refuse(arch, dram->name, "needs words of whole bytes", err);
     return DSE_OK;
 }
 
-static enum dse_status read_dram_rate(const struct architecture *arch, struct fused_machine *machine,
-                                      struct dse_error *err)
+/* Loads and stores share `bandwidth`, and each has its own limit besides; none at all is a ratio of 0
+ * cycles. */
+static enum dse_status read_way(const struct architecture *arch, bool store, struct byte_rate *rate,
+                                struct dse_error *err)
 {
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
-    return read_rate(arch, dram, "bandwidth", dram->shared_bandwidth_word_per_cycle, &machine->dram_rate,
-                     err);
+    double own = store ? dram->write_bandwidth_word_per_cycle : dram->read_bandwidth_word_per_cycle;
+    double shared = dram->shared_bandwidth_word_per_cycle;
+    *rate = (struct byte_rate){1, 0};
+    if (!isfinite(fmin(own, shared)))
+        return DSE_OK;
+    return read_rate(arch, dram,
+                     shared <= own ? "bandwidth"
+                     : store       ? "write_bandwidth"
+                                   : "read_bandwidth",
+                     fmin(own, shared), rate, err);
 }
+
+static enum dse_status read_rates(const struct architecture *arch, struct fused_machine *machine,
+                                  struct dse_error *err)
+{
+    DSE_TRY(read_way(arch, false, &machine->dram_rate, err));
+    DSE_TRY(read_way(arch, true, &machine->store_rate, err));
+    const struct storage_level *dram = &arch->level[arch->n_level - 1];
+    machine->differs = machine->dram_rate.byte != machine->store_rate.byte ||
+                       machine->dram_rate.cycle != machine->store_rate.cycle ||
+                       differs(dram->read_energy_j, dram->update_energy_j);
+    return DSE_OK;
+}
+
+/* ---- the built-in core array ---- */
 
 static enum dse_status read_buffer(const struct architecture *arch, struct core_array_size *size,
                                    struct fused_machine *machine, struct dse_error *err)
@@ -217,10 +247,13 @@ enum dse_status core_machine_of(const struct architecture *arch, struct core_arr
     struct dse_error inner = {0};
     uint32_t lane_c = 0, lane_k = 0;
     *size = (struct core_array_size){0};
+    *machine = (struct fused_machine){0};
+    DSE_TRY(check_ends(arch, err));
     DSE_TRY(check_common(arch, err));
-    DSE_TRY(check_dram(arch, err));
-    machine->dram_energy_j = arch->level[arch->n_level - 1].read_energy_j;
-    DSE_TRY(read_dram_rate(arch, machine, err));
+    const struct storage_level *dram = &arch->level[arch->n_level - 1];
+    machine->way_energy_j[FUSED_LOADED] = machine->dram_energy_j = dram->read_energy_j;
+    machine->way_energy_j[FUSED_STORED] = dram->update_energy_j;
+    DSE_TRY(read_rates(arch, machine, err));
     DSE_TRY(read_buffer(arch, size, machine, err));
     DSE_TRY(read_meshes(arch, size, &lane_c, &lane_k, err));
     enum dse_status status = core_array_init(size, &core, &inner);
@@ -238,36 +271,11 @@ enum dse_status core_machine_of(const struct architecture *arch, struct core_arr
 
 /* ---- any architecture ---- */
 
-static bool has_network(const struct storage_level *level)
-{
-    return level->hop_energy_j > 0 || level->router_energy_j > 0 || level->ingress_energy_j > 0 ||
-           level->fill_latency_cycle > 0 || level->drain_latency_cycle > 0;
-}
+enum { ALL_ROLES = (1 << TENSOR_ROLE_COUNT) - 1 };
 
-static enum dse_status check_home(const struct architecture *arch, struct dse_error *err)
+static uint32_t roles_of(const struct storage_level *level)
 {
-    static const char *const role[TENSOR_ROLE_COUNT] = {"Weights", "Inputs", "Outputs"};
-    const struct storage_level *home = &arch->level[arch->n_level - 2];
-    if (home->instances != 1 || home->size_word == ARCH_UNLIMITED)
-        return refuse(arch, home->name,
-                      "stands inside the DRAM; that must be one global buffer with a capacity", err);
-    if (home->bank_group)
-        return refuse(arch, home->name,
-                      "shares banks with other storages; next to the DRAM must be one global buffer", err);
-    for (int r = 0; r < TENSOR_ROLE_COUNT; r++)
-        if (!(home->keep_role >> r & 1u))
-            return dse_fail(
-                err, DSE_BAD_INPUT,
-                "%s is no machine for fused schedules: %s does not keep %s; a fused schedule needs one "
-                "buffer next to the DRAM that keeps weights, inputs and outputs",
-                arch->name, home->name, role[r]);
-    if (home->min_utilization > 0)
-        return refuse(arch, home->name, "has a least utilization, which a fused schedule does not know", err);
-    if (home->word_bit != arch->level[arch->n_level - 1].word_bit || home->word_bit % BYTE_BIT != 0)
-        return refuse(arch, home->name, "needs the words of the DRAM, of whole bytes", err);
-    if (home->size_word > UINT64_MAX / 4 / home->word_bit)
-        return refuse(arch, home->name, "is too large", err);
-    return DSE_OK;
+    return level->keep_role & ALL_ROLES;
 }
 
 static double access_j(const struct storage_level *level, double energy_j)
@@ -275,32 +283,122 @@ static double access_j(const struct storage_level *level, double energy_j)
     return energy_j / level->block_word + level->address_energy_j;
 }
 
+/* The level that the file names, else the outermost one inside the DRAM. */
+static enum dse_status find_home(const struct architecture *arch, uint32_t *found, struct dse_error *err)
+{
+    *found = arch->fused.buffer ? arch->fused.buffer - 1 : arch->n_level - 2;
+    const struct storage_level *home = &arch->level[*found];
+    if (home->instances != 1)
+        return refuse(
+            arch, home->name,
+            "has several instances; a fused schedule needs one buffer on the chip that all PEs share", err);
+    if (home->size_word == ARCH_UNLIMITED)
+        return refuse(arch, home->name, "has no capacity; a fused schedule needs to know it", err);
+    if (home->min_utilization > 0)
+        return refuse(arch, home->name, "has a least utilization, which a fused schedule does not know", err);
+    if (!roles_of(home) && !arch->fused.keeps_all)
+        return refuse(arch, home->name, "keeps tensors by name alone; write fused.keeps: all", err);
+    return DSE_OK;
+}
+
+/* What a byte costs each way: the DRAM's access and its network, which has no hops above one buffer; of a
+ * tensor in the buffer also the buffer's write, both ways. A streamed output that comes back as a partial sum
+ * is read, too. */
+static void set_energies(const struct architecture *arch, const struct storage_level *home,
+                         struct core_split *split)
+{
+    const struct storage_level *dram = &arch->level[arch->n_level - 1];
+    struct fused_machine *machine = &split->machine;
+    double network_j = dram->router_energy_j + dram->ingress_energy_j, write_j = home->write_energy_j;
+    double read_j = access_j(dram, dram->read_energy_j), update_j = access_j(dram, dram->update_energy_j);
+    double buffer_j = access_j(home, write_j) + network_j;
+    machine->way_energy_j[FUSED_LOADED] = machine->dram_energy_j = (read_j + buffer_j) / split->word_byte;
+    machine->way_energy_j[FUSED_STORED] = (update_j + buffer_j) / split->word_byte;
+    machine->way_energy_j[FUSED_STREAMED_IN] = read_j / split->word_byte;
+    machine->way_energy_j[FUSED_STREAMED_OUT] = fmax(read_j, update_j) / split->word_byte;
+}
+
+/* The buffer of the core: all that it keeps is in it from the start, of any size. Who shares its banks has
+ * the one each that its capacity leaves. */
+static void open_home(struct architecture *core, uint32_t home, uint32_t keeps)
+{
+    struct storage_level *level = &core->level[home];
+    for (uint32_t l = 0; level->bank_group && l < core->n_level; l++) {
+        struct storage_level *other = &core->level[l];
+        if (l == home || other->bank_group != level->bank_group)
+            continue;
+        other->size_word = other->bank_word;
+        other->bank_group = 0;
+        other->bank_word = 0;
+    }
+    if (level->bank_group) {
+        for (uint32_t l = 0; l < core->n_level; l++)
+            if (core->level[l].bank_group > level->bank_group)
+                core->level[l].bank_group--;
+        memmove(&core->group[level->bank_group - 1], &core->group[level->bank_group],
+                (core->n_group - level->bank_group) * sizeof *core->group);
+        core->n_group--;
+    }
+    level->bank_group = 0;
+    level->bank_word = 0;
+    level->n_part = 0;
+    level->size_word = ARCH_UNLIMITED;
+    level->multiple_buffering = 1;
+    level->keep_role = keeps;
+}
+
+/* Leave out a level of one instance that holds nothing any more; its network has nothing to spread either. */
+static void drop_level(struct architecture *core, uint32_t l)
+{
+    memmove(&core->level[l], &core->level[l + 1], (core->n_level - l - 1) * sizeof *core->level);
+    core->n_level--;
+    core->level[core->n_level] = (struct storage_level){0};
+}
+
+/* Where streamed tensors come from and go to: the DRAM as it is, but for its bandwidth, which the schedule's
+ * transfers have. */
+static void add_source(const struct architecture *arch, uint32_t streams, struct architecture *core)
+{
+    struct storage_level *source = &core->level[core->n_level++];
+    *source = arch->level[arch->n_level - 1];
+    source->keep_role = streams;
+    source->read_bandwidth_word_per_cycle = INFINITY;
+    source->write_bandwidth_word_per_cycle = INFINITY;
+    source->shared_bandwidth_word_per_cycle = INFINITY;
+}
+
 enum dse_status core_machine_split(const struct architecture *arch, struct core_split *split,
                                    struct dse_error *err)
 {
+    uint32_t home = 0;
     *split = (struct core_split){.core = *arch};
-    if (arch->gpu.present)
-        return refuse(arch, "it", "is a GPU", err);
-    if (arch->n_level < 2)
-        return refuse(arch, "it", "needs a DRAM and a global buffer inside it", err);
-    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
-        if (arch->level[l].is_dram)
-            return refuse(arch, arch->level[l].name, "is a DRAM inside; only the outermost level can be one",
-                          err);
-    const struct storage_level *dram = &arch->level[arch->n_level - 1];
-    DSE_TRY(check_dram(arch, err));
-    if (has_network(dram))
-        return refuse(
-            arch, dram->name,
-            "has energies or latencies of a network inside it, which a fused schedule does not know", err);
-    DSE_TRY(check_home(arch, err));
-    struct storage_level *home = &split->core.level[--split->core.n_level - 1];
-    split->word_byte = home->word_bit / BYTE_BIT;
-    split->machine.buffer_byte = architecture_usable_words(home) * split->word_byte;
-    split->machine.dram_energy_j =
-        (access_j(dram, dram->read_energy_j) + access_j(home, home->write_energy_j)) / split->word_byte;
-    home->size_word = ARCH_UNLIMITED;
-    home->multiple_buffering = 1;
-    split->core.level[split->core.n_level] = (struct storage_level){0};
-    return read_dram_rate(arch, &split->machine, err);
+    struct architecture *core = &split->core;
+    struct fused_machine *machine = &split->machine;
+    DSE_TRY(check_ends(arch, err));
+    DSE_TRY(find_home(arch, &home, err));
+    const struct storage_level *dram = &arch->level[arch->n_level - 1], *level = &arch->level[home];
+    uint32_t keeps = arch->fused.keeps_all ? ALL_ROLES : roles_of(level);
+    if (level->size_word > UINT64_MAX / 4 / dram->word_bit)
+        return refuse(arch, level->name, "is too large", err);
+    split->buffer = home;
+    split->streams = ALL_ROLES & ~keeps;
+    split->word_byte = dram->word_bit / BYTE_BIT;
+    machine->buffer_byte = architecture_usable_words(level) * split->word_byte;
+    DSE_TRY(read_rates(arch, machine, err));
+    machine->differs |= split->streams != 0;
+    set_energies(arch, level, split);
+    core->fused = (struct fused_setting){0};
+    core->level[--core->n_level] = (struct storage_level){0};
+    open_home(core, home, keeps);
+    core->level[home].fill_latency_cycle += dram->fill_latency_cycle;
+    core->level[home].drain_latency_cycle += dram->drain_latency_cycle;
+    for (uint32_t l = core->n_level - 1; l > home; l--) {
+        core->level[l].keep_role &= ~keeps;
+        if (!roles_of(&core->level[l]) && !core->level[l].keep_name)
+            drop_level(core, l);
+    }
+    split->home = home;
+    if (split->streams)
+        add_source(arch, split->streams, core);
+    return DSE_OK;
 }

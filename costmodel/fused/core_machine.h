@@ -11,8 +11,7 @@
 #include "costmodel/model/architecture.h"
 
 /* What the core-array model and the rule of the two engines (docs/core-array.md, docs/fused-schedule.md) need
- * of `arch`, of 8 bit words: outside a DRAM of one bandwidth for both ways; inside it the global buffer, with
- * a read bandwidth; below that a mesh of PEs, each with a buffer for inputs, weights and outputs; in each PE
+ * of `arch`, of 8 bit words: outside a DRAM; inside it the global buffer, with a read bandwidth; below that a mesh of PEs, each with a buffer for inputs, weights and outputs; in each PE
  * a mesh of input by output channel lanes; further in only registers of one word. Bandwidths become exact
  * ratios (byte_rate_of). DSE_BAD_INPUT names the level and quantity that does not fit, also where the model's
  * own L1 sizes and energies differ from the file's: nothing of the file is passed over. */
@@ -22,19 +21,25 @@ DSE_MUST_CHECK enum dse_status core_machine_of(const struct architecture *arch, 
 /* An architecture cut below its DRAM. */
 struct core_split {
     struct fused_machine machine;
-    uint32_t word_byte;       /* bytes of an element: a word of DRAM and buffer */
-    struct architecture core; /* the levels inside the DRAM; the buffer is the outermost one, unlimited */
+    uint32_t word_byte; /* bytes of an element: a word of the DRAM */
+    uint32_t buffer;    /* level of the architecture that is the schedule's buffer */
+    /* bit r set: tensors of role r are not kept there but stream between the DRAM and a level of their own */
+    uint32_t streams;
+    /* The levels inside the DRAM; level `home`, the buffer, is unlimited. Where anything streams a further,
+     * outermost level, the DRAM without bandwidth limits, keeps just that. */
+    struct architecture core;
+    uint32_t home;
 };
 
-/* Cut any architecture with one DRAM outside and, next to it, one buffer that keeps all tensors. In `core`
- * that buffer is where all tensors of a tile are from the start, so a mapping on it has the cycles and energy
- * of a tile without the DRAM: reads and updates of the buffer and all that is inside. Its capacity is left to
- * the fused schedule (machine.buffer_byte, the usable one). machine.dram_energy_j is what a byte costs on its
- * way in: an access of the DRAM and the write into the buffer; the same is taken on the way out.
- * DSE_BAD_INPUT names the level that does not fit: a GPU; no DRAM outside, or one further in; a DRAM with two
- * bandwidths, none, or one beyond byte_rate_of, with different energies of reads and writes, or with a
- * network of energies or latencies; a buffer of several instances, of no or unlimited capacity, that does not
- * keep every tensor, has a least utilization, or words that are not the DRAM's or not whole bytes. */
+/* Cut any architecture with one DRAM outside and a level on the chip that all PEs share: the buffer, the
+ * outermost such level or the one of arch->fused, which keeps what the file says or all (docs/fused-machines.md).
+ * In `core` the buffer is where all that it keeps is from the start, so a mapping on it has the cycles and
+ * energy of a tile without the DRAM: reads and updates of the buffer and all that is inside, and, as reads and
+ * updates of the outermost level, the traffic of what streams. Its capacity is left to the fused schedule
+ * (machine.buffer_byte, the usable one; of a group of banks all but the others' one each). machine has what a
+ * byte costs each way and the DRAM's bandwidths. DSE_BAD_INPUT names the level that does not fit: a GPU; no
+ * DRAM outside, or one further in; DRAM words that are no whole bytes, a bandwidth beyond byte_rate_of; a
+ * buffer of several instances, of unlimited capacity, or with a least utilization. */
 DSE_MUST_CHECK enum dse_status core_machine_split(const struct architecture *arch, struct core_split *split,
                                                   struct dse_error *err);
 

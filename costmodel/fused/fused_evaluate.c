@@ -123,7 +123,7 @@ static void move_tensor(const struct evaluation_state *state, uint32_t k, struct
     const struct fused_tensor *tensor = &state->schedule->tensor[i];
     uint64_t ready = state->tile_finish[fused_release(tensor)];
     uint64_t start = ready > state->dram_finish[k] ? ready : state->dram_finish[k];
-    state->dram_finish[k + 1] = start + fused_transfer_cycle(tensor->dram_byte, state->machine);
+    state->dram_finish[k + 1] = start + fused_transfer_cycle(tensor, state->machine);
     if (trace && trace->tensor_start)
         trace->tensor_start[i] = start;
     if (trace && trace->tensor_finish)
@@ -207,12 +207,15 @@ static void sum_up(const struct evaluation_state *state, struct fused_result *re
         result->compute_cycle += schedule->tile[p].cycle;
         result->core_energy_j += schedule->tile[p].energy_j;
     }
+    uint64_t byte[FUSED_N_WAY] = {0};
     for (uint32_t k = 0; k < schedule->n_dram; k++) {
-        uint64_t byte = schedule->tensor[schedule->dram_order[k]].dram_byte;
-        result->dram_byte += byte;
-        result->dram_cycle += fused_transfer_cycle(byte, state->machine);
+        const struct fused_tensor *tensor = &schedule->tensor[schedule->dram_order[k]];
+        byte[fused_way(tensor)] += tensor->dram_byte;
+        result->dram_cycle += fused_transfer_cycle(tensor, state->machine);
     }
-    result->dram_energy_j = (double)result->dram_byte * state->machine->dram_energy_j;
+    result->dram_byte = fused_all_byte(byte);
+    result->stream_byte = byte[FUSED_STREAMED_IN] + byte[FUSED_STREAMED_OUT];
+    result->dram_energy_j = fused_dram_energy_j(byte, state->machine);
     result->energy_j = result->core_energy_j + result->dram_energy_j;
 }
 
@@ -258,9 +261,8 @@ enum dse_status fused_evaluate(const struct fused_schedule *schedule, const stru
 {
     struct evaluation_state state = {.schedule = schedule, .machine = machine};
     *result = (struct fused_result){.fault = FUSED_OK, .cycle = FUSED_NEVER};
-    if (machine->dram_rate.byte == 0 || machine->dram_rate.cycle == 0)
-        return dse_fail(err, DSE_BAD_INPUT, "the DRAM moves %llu bytes in %llu cycles; both are 1 or more",
-                        (unsigned long long)machine->dram_rate.byte,
+    if (machine->dram_rate.byte == 0 || (machine->differs && machine->store_rate.byte == 0))
+        return dse_fail(err, DSE_BAD_INPUT, "the DRAM moves 0 bytes in %llu cycles; it must be 1 or more",
                         (unsigned long long)machine->dram_rate.cycle);
     allocate(&state, scratch);
     DSE_TRY(arena_check(scratch, "the evaluation of a schedule", err));

@@ -368,7 +368,7 @@ static void fill(struct fused_incremental *state, const struct fused_schedule *s
         state->order[k] = schedule->dram_order[k];
         state->place[state->order[k]] = k;
         state->transfer[k].tensor = state->order[k];
-        state->transfer[k].cycle = fused_transfer_cycle(tensor->dram_byte, machine);
+        state->transfer[k].cycle = fused_transfer_cycle(tensor, machine);
         set_duration(state, tensor, &state->transfer[k]);
     }
     for (uint32_t p = 0; p < state->n_tile; p++)

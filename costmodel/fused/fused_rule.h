@@ -69,12 +69,50 @@ static inline bool fused_alive(const struct fused_tensor *tensor, uint32_t n_til
     if (tensor->end <= fused_last_touch(tensor) ||
         (tensor->producer_tile >= 0 && tensor->start > tensor->producer_tile))
         return false;
+    if (tensor->streamed &&
+        (fused_is_load(tensor) ? tensor->start < tensor->limit : tensor->end > tensor->limit))
+        return false;
     return tensor->first_use < 0 || tensor->start <= tensor->first_use;
 }
 
-static inline uint64_t fused_transfer_cycle(uint64_t byte, const struct fused_machine *machine)
+static inline struct byte_rate fused_rate(bool store, const struct fused_machine *machine)
 {
-    return byte_rate_cycle(byte, machine->dram_rate);
+    return machine->differs && store ? machine->store_rate : machine->dram_rate;
+}
+
+static inline uint64_t fused_byte_cycle(uint64_t byte, bool store, const struct fused_machine *machine)
+{
+    return byte_rate_cycle(byte, fused_rate(store, machine));
+}
+
+static inline uint64_t fused_transfer_cycle(const struct fused_tensor *tensor,
+                                            const struct fused_machine *machine)
+{
+    return fused_byte_cycle(tensor->dram_byte, !fused_is_load(tensor), machine);
+}
+
+static inline enum fused_way fused_way(const struct fused_tensor *tensor)
+{
+    if (tensor->streamed)
+        return fused_is_load(tensor) ? FUSED_STREAMED_IN : FUSED_STREAMED_OUT;
+    return fused_is_load(tensor) ? FUSED_LOADED : FUSED_STORED;
+}
+
+static inline uint64_t fused_all_byte(const uint64_t byte[FUSED_N_WAY])
+{
+    return byte[FUSED_LOADED] + byte[FUSED_STORED] + byte[FUSED_STREAMED_IN] + byte[FUSED_STREAMED_OUT];
+}
+
+/* Of so many bytes each way. */
+static inline double fused_dram_energy_j(const uint64_t byte[FUSED_N_WAY],
+                                         const struct fused_machine *machine)
+{
+    double energy_j = 0;
+    if (!machine->differs)
+        return (double)fused_all_byte(byte) * machine->dram_energy_j;
+    for (int way = 0; way < FUSED_N_WAY; way++)
+        energy_j += (double)byte[way] * machine->way_energy_j[way];
+    return energy_j;
 }
 
 /* Whether `later` reads from the DRAM what `earlier` stores there, so that their order is fixed. */

@@ -37,6 +37,11 @@ struct fused_tensor {
     int32_t producer_tile;       /* position of the tile that makes it; -1 when it is loaded */
     int32_t first_use, last_use; /* positions of the tiles that read it; -1: none in the buffer */
     int32_t last_read; /* the last that reads it, where a published rule gives an earlier last_use */
+    /* It goes past the buffer, between the DRAM and a level of its own (docs/fused-machines.md): `byte` is 0,
+     * and its living duration starts no earlier (loads) or ends no later (stores) than `limit`, since that
+     * level has no more room. */
+    bool streamed;
+    int32_t limit;
 };
 
 /* Tiles in execution order, tensors, and the order in which the DRAM moves them. */
@@ -52,11 +57,18 @@ struct fused_schedule {
     uint32_t *read;
 };
 
+/* Where the DRAM's bytes go. */
+enum fused_way { FUSED_LOADED, FUSED_STORED, FUSED_STREAMED_IN, FUSED_STREAMED_OUT, FUSED_N_WAY };
+
 /* The machine as this level sees it. */
 struct fused_machine {
     uint64_t buffer_byte;
-    struct byte_rate dram_rate;
-    double dram_energy_j; /* per byte, read and write */
+    struct byte_rate dram_rate; /* cycle 0: a transfer takes no time */
+    double dram_energy_j;       /* per byte, read and write */
+    /* The ways differ: dram_rate is that of loads, and dram_energy_j that of FUSED_LOADED. */
+    bool differs;
+    struct byte_rate store_rate;
+    double way_energy_j[FUSED_N_WAY]; /* per byte */
 };
 
 enum fused_fault {
@@ -81,6 +93,7 @@ struct fused_result {
     uint64_t compute_cycle, dram_cycle; /* sums; the larger is a lower bound of `cycle` */
     uint64_t stall_cycle;               /* the core array waited so long in all, before its last tile ended */
     uint64_t dram_byte;                 /* of all loads and stores */
+    uint64_t stream_byte;               /* of them, those that go past the buffer */
     double core_energy_j, dram_energy_j, energy_j;
     uint64_t buffer_max_byte;
     double buffer_average_byte;        /* over time, by what is alive while a tile is next or runs */

@@ -36,6 +36,8 @@ struct schedule_pricer {
     /* set by `compile` */
     struct fused_machine machine;
     uint32_t word_byte;         /* of an element */
+    uint32_t streams;           /* bit r set: tensors of role r go past the buffer */
+    uint32_t buffer;            /* level of the architecture that is the buffer */
     struct core_scheduler tile; /* what a tile costs, behind the cache; for several threads at once */
     struct core_array array;    /* that prices the tiles; all 0: something else does */
 };

@@ -172,6 +172,12 @@ enum noc_setting {
     NOC_SET_COUNT
 };
 
+/* What fused schedules take for their buffer (docs/fused-machines.md). */
+struct fused_setting {
+    uint32_t buffer; /* level + 1; 0: the outermost one on the chip */
+    bool keeps_all;  /* it holds every tensor, whatever its level keeps for mappings */
+};
+
 struct architecture {
     char name[ARCH_NAME_MAX];
     double clock_hz; /* 1e9 for Timeloop files, which have no clock (cycles = ns) */
@@ -196,6 +202,7 @@ struct architecture {
     char tensor_name[ARCH_TENSOR_NAME_MAX][ARCH_NAME_MAX]; /* (n_tensor_name) of all keep_name */
     struct gpu_limits gpu;
     uint32_t noc[NOC_SET_COUNT]; /* 0: the simulator's default */
+    struct fused_setting fused;
 };
 
 /* As STORAGE_LEVEL_NUMBERS, of the whole chip. */
@@ -205,6 +212,8 @@ struct architecture {
     X(HASHED, strict_fanout, "strict fan-out", 0, 1)                                                         \
     X(SET, n_group, "groups of banks", 0, ARCH_GROUP_MAX)                                                    \
     X(SET, max_area_mm2, "largest area", 0, ARCH_MOST)                                                       \
+    X(SET, fused.buffer, "buffer of fused schedules", 0, ARCH_LEVEL_MAX)                                     \
+    X(SET, fused.keeps_all, "a buffer that keeps all", 0, 1)                                                 \
     X(SET, utilization_threshold, "utilization threshold", 0, 1)                                             \
     X(SET, no_replication, "no replication", 0, 1)
 

@@ -128,6 +128,34 @@ static enum dse_status set_gpu(const struct arch_spec *spec, struct architecture
     return DSE_OK;
 }
 
+/* The buffer of fused schedules: a storage inside the outermost one, of one instance. */
+static enum dse_status set_fused(const struct arch_spec *spec, struct architecture *arch,
+                                 struct dse_error *err)
+{
+    const char *storage[ARCH_LEVEL_MAX];
+    size_t n_storage = 0;
+    if (!arch_is_set(spec->top, TOP_FUSED_BUFFER))
+        return DSE_OK;
+    const char *name = spec->top->value[TOP_FUSED_BUFFER].text;
+    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
+        if (arch->level[l].instances == 1)
+            storage[n_storage++] = arch->level[l].name;
+    const int l = architecture_find_level(arch, name);
+    if (l < 0) {
+        const char *near = text_nearest(name, storage, n_storage);
+        return arch_spec_fail(spec, spec->top, TOP_FUSED_BUFFER, err,
+                              "fused.buffer: the hierarchy has no storage \"%.60s\"%s%s%s", name,
+                              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    }
+    if ((uint32_t)l + 1 == arch->n_level || arch->level[l].instances != 1)
+        return arch_spec_fail(
+            spec, spec->top, TOP_FUSED_BUFFER, err,
+            "fused.buffer: %s %s; a storage on the chip that all PEs share can be the buffer", name,
+            (uint32_t)l + 1 == arch->n_level ? "is the outermost storage" : "has several instances");
+    arch->fused.buffer = (uint32_t)l + 1;
+    return DSE_OK;
+}
+
 enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architecture *arch,
                                    struct dse_error *err)
 {
@@ -167,6 +195,7 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
     DSE_TRY(check_outermost(spec, arch, err));
     DSE_TRY(arch_set_groups(spec, arch, err));
     DSE_TRY(set_gpu(spec, arch, err));
+    DSE_TRY(set_fused(spec, arch, err));
     if (architecture_check(arch, &inner) != DSE_OK)
         return dse_fail_at(err, inner.status, spec->path, 0, "%s", inner.text);
     return DSE_OK;

@@ -103,7 +103,8 @@ static enum dse_status read_value(const struct yaml_doc *doc, const struct ynode
 }
 
 /* The nested parts. */
-static const char *const part_name[] = {"gpu", "noc", "energy_rule", "memory_1", "memory_2", "memory_3"};
+static const char *const part_name[] = {"gpu",      "fused",    "noc",     "energy_rule",
+                                        "memory_1", "memory_2", "memory_3"};
 
 static const char *part_of(const char *key)
 {
@@ -365,7 +366,7 @@ enum dse_status arch_file_read(const struct yaml_doc *doc, struct arch_file *fil
 /* Can a value of this row be replaced by a path? */
 static bool row_is_open(const struct arch_field *row)
 {
-    return row->kind != ARCH_VALUE_NAME && row->kind != ARCH_VALUE_PART;
+    return (row->kind != ARCH_VALUE_NAME || row->property & ARCH_OPEN) && row->kind != ARCH_VALUE_PART;
 }
 
 /* Entries that a path can name: the hierarchy's, the groups, the top last. */

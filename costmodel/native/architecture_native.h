@@ -44,6 +44,7 @@ enum arch_field_id {
     TOP_GPU_THREADS_PER_BLOCK,
     TOP_GPU_THREAD_DIMS,
     TOP_GPU_REGISTERS,
+    TOP_FUSED_BUFFER,
     TOP_NOC_MESH,
     STORAGE_NAME,
     STORAGE_KIND,
@@ -95,7 +96,8 @@ enum {
     ARCH_POSITIVE = 1,  /* zero is refused */
     ARCH_WHOLE = 2,     /* fractions are refused */
     ARCH_UNBOUNDED = 4, /* the word "unlimited" is accepted and read as INFINITY */
-    ARCH_REQUIRED = 8   /* the entry must say it */
+    ARCH_REQUIRED = 8,  /* the entry must say it */
+    ARCH_OPEN = 16      /* a name that a path may replace, as it may any number */
 };
 
 /* Where a number goes as it is: a member of struct architecture (top), storage_level (storage; array: the one

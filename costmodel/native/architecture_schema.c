@@ -95,6 +95,7 @@
 
 static const char *const storage_kind[] = {"sram", "dram", "register", NULL};
 static const char *const energy_table[] = {"interstellar", "interstellar-shifted", NULL};
+static const char *const buffer_keeps[] = {"own", "all", NULL};
 static const char *const link_kind[] = {"systolic", "broadcast", "tree", NULL}; /* enum array_link */
 
 static const struct arch_field SCHEMA[] = {
@@ -124,6 +125,9 @@ static const struct arch_field SCHEMA[] = {
                            ARCH_POSITIVE, 0, 0x1p40, "none (needed with gpu.threads)",
                            "Shared by the threads of a block: threads times the tiles inside one thread.",
                            NOWHERE},
+    [TOP_FUSED_BUFFER] = NAME_ROW(ARCH_TOP, "fused.buffer", ARCH_OPEN,
+                                  "The storage, one on the chip, that is the buffer of fused schedules; else "
+                                  "the outermost one inside the DRAM."),
     [TOP_NOC_MESH] = {ARCH_TOP, "noc.mesh", ARCH_VALUE_MESH, NO_UNIT, NO_UNIT, 0, 1, 1024,
                       "the array; a row as square as possible",
                       "Columns x rows of PEs in the simulated mesh.", NOWHERE},
@@ -269,6 +273,9 @@ static const struct arch_field SCHEMA[] = {
      "1: a MAC holds an operand of each tensor, so the innermost level sees the order of its loops "
      "(accounting interstellar).",
      PLACE(mac_array, capacity, 0)},
+    CHOICE_ROW(ARCH_TOP, "fused.keeps", buffer_keeps, "own",
+               "What that buffer holds: what it keeps for mappings, or every tensor.",
+               PLACE(architecture, fused.keeps_all, 0)),
     {ARCH_TOP, "utilization_threshold", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, 0, 0, 1, "0",
      "The least share of each side of an array, and of the whole, that mappings use (engine interstellar).",
      PLACE(architecture, utilization_threshold, 0)},

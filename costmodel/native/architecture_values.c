@@ -281,6 +281,8 @@ enum dse_status arch_value_parse(const struct arch_field *field, const char *wha
     case ARCH_VALUE_SHAPE:
         return parse_shape(field, what, text, value, err);
     case ARCH_VALUE_NAME:
+        value->text = text;
+        return DSE_OK;
     case ARCH_VALUE_PART:
         break;
     }

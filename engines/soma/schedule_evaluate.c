@@ -24,7 +24,7 @@ static char *tensor_text(const struct soma_schedule *s, uint32_t id, char *buffe
 {
     const struct fused_tensor *tensor = &s->fused.tensor[id];
     char byte[NUMBER_MAX], tile[NUMBER_MAX] = "";
-    if (tensor->kind != FUSED_WEIGHT)
+    if (tensor->kind != FUSED_WEIGHT || tensor->streamed)
         snprintf(tile, sizeof tile, " of tile %u", tensor->index);
     snprintf(buffer, size, "tensor %u, the %s%s of %.60s (%s bytes)", id,
              tensor->kind == FUSED_LOCAL ? "output" : soma_schedule_kind_text(tensor->kind), tile,
@@ -75,7 +75,7 @@ static enum dse_status overflow(const struct soma_schedule *s, const char *path,
         "the schedule does not fit: %s it has %s bytes alive, %s holds %s; the largest is %s, the "
         "most anywhere %s bytes",
         tile, text_thousands(s->detail.trace.living_byte[at + 1], alive, sizeof alive),
-        s->arch->level[s->arch->n_level - 2].name, text_thousands(s->machine.buffer_byte, room, sizeof room),
+        s->arch->level[s->buffer].name, text_thousands(s->machine.buffer_byte, room, sizeof room),
         tensor_text(s, largest_alive(s, at), tensor, sizeof tensor),
         text_thousands(s->detail.result.buffer_max_byte, most, sizeof most));
 }
@@ -149,9 +149,11 @@ static enum dse_status evaluate(struct soma_schedule *s, const char *path, const
     struct soma_dlsa dlsa;
     struct soma_fault_info fault;
     s->machine = pricer->machine;
+    s->buffer = pricer->buffer;
     DSE_TRY(soma_read(path, text, length, s->network, arena, &s->lfa, &dlsa, &s->has_dlsa, err));
     DSE_TRY(soma_graph_init(s->network, arena, &graph, err));
     graph.word_byte = pricer->word_byte;
+    graph.streams = pricer->streams;
     struct dse_error why = {0};
     enum dse_status status = soma_parse(&context, &s->lfa, arena, &s->fused, &fault, &why);
     if (status != DSE_OK)

@@ -27,6 +27,7 @@ struct soma_schedule {
     bool has_dlsa; /* the text gives DRAM order and living durations; else the double-buffer ones */
     uint32_t n_layer_group;
     struct fused_machine machine;
+    uint32_t buffer; /* level of the architecture */
     struct fused_schedule fused;
     struct schedule_detail detail;
     uint32_t *place; /* (n_tensor) in the DRAM order; UINT32_MAX: never moved */

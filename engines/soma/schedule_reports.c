@@ -195,7 +195,7 @@ static enum dse_status soma_report_summary(const void *schedule, struct report *
         double energy_j;
     } part[] = {
         {s->arch->level[s->arch->n_level - 1].name, s->detail.result.dram_energy_j},
-        {s->arch->level[s->arch->n_level - 2].name, s->detail.tiles.buffer_energy_j},
+        {s->arch->level[s->buffer].name, s->detail.tiles.buffer_energy_j},
         {"L1 buffers", s->detail.tiles.local_energy_j},
         {"bus", s->detail.tiles.bus_energy_j},
         {s->arch->mac.name, s->detail.tiles.mac_energy_j},

@@ -32,6 +32,7 @@ static enum dse_status open_core(struct soma_task *made, const struct accounting
     made->search.context.core = pricer->tile;
     made->search.machine = pricer->machine;
     made->graph.word_byte = made->folded.word_byte = pricer->word_byte;
+    made->graph.streams = made->folded.streams = pricer->streams;
     made->search.parallel =
         (struct soma_parallel){array->lane_c, array->lane_k, array->size.pe_rows, array->size.pe_columns};
     return DSE_OK;

@@ -100,7 +100,8 @@ static bool print_speed(const char *network, uint32_t tiles)
 /* One scheme by both rules. */
 static void print_row(struct fixture *f, const struct soma_lfa *lfa, const char *name, uint64_t rate)
 {
-    const struct fused_machine machine = {BUFFER_BYTE, {rate, 1}, 84e-12};
+    const struct fused_machine machine = {
+        .buffer_byte = BUFFER_BYTE, .dram_rate = {rate, 1}, .dram_energy_j = 84e-12};
     struct fused_result result[2];
     bool valid[2];
     for (int compat = 0; compat < 2; compat++) {

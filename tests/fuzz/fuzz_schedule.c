@@ -79,7 +79,8 @@ static void check_instructions(const struct soma_context *context, const struct 
 static void check_text(const struct soma_context *context, const char *bytes, size_t size,
                        struct arena *arena)
 {
-    const struct fused_machine machine = {BUFFER_BYTE, {RATE, 1}, 84e-12};
+    const struct fused_machine machine = {
+        .buffer_byte = BUFFER_BYTE, .dram_rate = {RATE, 1}, .dram_energy_j = 84e-12};
     struct soma_lfa lfa;
     struct soma_dlsa dlsa;
     struct fused_schedule schedule;

@@ -24,6 +24,7 @@ static enum dse_status compile(struct schedule_pricer *pricer, struct dse_error 
         DSE_TRY(core_machine_split(pricer->task.arch, &split, err));
         pricer->machine = split.machine;
         pricer->word_byte = split.word_byte;
+        pricer->streams = split.streams;
         pricer->tile = pricer->task.tile;
     } else {
         DSE_TRY(core_machine_of(pricer->task.arch, &size, &pricer->machine, err));
@@ -33,6 +34,8 @@ static enum dse_status compile(struct schedule_pricer *pricer, struct dse_error 
         pricer->tile = core_array_scheduler(&own->search);
     }
     pricer->machine.dram_energy_j *= 2;
+    for (int way = 0; way < FUSED_N_WAY; way++)
+        pricer->machine.way_energy_j[way] *= 2;
     return DSE_OK;
 }
 

@@ -98,7 +98,9 @@ static void start_what_may(struct moment *m)
         uint64_t byte = m->schedule->tensor[i].dram_byte;
         m->moving = true;
         m->transfer_over = m->now;
-        while ((m->transfer_over - m->now) * m->machine->dram_rate.byte < byte * m->machine->dram_rate.cycle)
+        bool store = is_store(&m->schedule->tensor[i]) && m->machine->differs;
+        struct byte_rate rate = store ? m->machine->store_rate : m->machine->dram_rate;
+        while ((m->transfer_over - m->now) * rate.byte < byte * rate.cycle)
             m->transfer_over++;
         m->trace->tensor_start[i] = m->now;
         m->trace->tensor_finish[i] = m->transfer_over;
@@ -151,6 +153,9 @@ static bool find_dead(const struct fused_schedule *schedule, uint32_t *dead)
             if ((used || p == tensor->producer_tile) && !(tensor->start <= p && p < tensor->end))
                 alive = false;
         }
+        if (tensor->streamed &&
+            (is_store(tensor) ? tensor->end > tensor->limit : tensor->start < tensor->limit))
+            alive = false;
         *dead = i;
         if (!alive)
             return true;

@@ -99,6 +99,17 @@ static void add_output(struct random_stream *stream, struct fused_schedule *sche
     made->end = at_most(at_least(p, made->last_read) + 1 + below(stream, 4), n_tile);
 }
 
+/* Some go past the buffer, with little more time than they have. */
+static void stream_past(struct random_stream *stream, struct fused_tensor *tensor)
+{
+    if (tensor->kind == FUSED_LOCAL || below(stream, 2) == 0)
+        return;
+    tensor->streamed = true;
+    tensor->byte = 0;
+    tensor->limit =
+        tensor->kind == FUSED_OFMAP ? tensor->end + below(stream, 2) : tensor->start - below(stream, 2);
+}
+
 static bool before(const struct fused_tensor *a, const struct fused_tensor *b)
 {
     if (a->start != b->start)
@@ -169,11 +180,18 @@ bool fused_random(struct random_stream *stream, uint32_t n_tile_max, uint32_t di
             add_ifmap(stream, schedule, layer, p);
         add_output(stream, schedule, layer, p);
     }
+    bool streams = below(stream, 3) == 0;
+    for (uint32_t i = 0; streams && i < schedule->n_tensor; i++)
+        stream_past(stream, &schedule->tensor[i]);
     order_by_start(schedule);
     disturb(stream, disorder, schedule);
     static const struct byte_rate rate[] = {{1, 1}, {2, 1}, {5, 1}, {8, 1}, {1, 3}, {7, 3}, {3, 5}, {18, 7}};
+    *machine = (struct fused_machine){.buffer_byte = 200 + random_below(stream, 4000), .dram_energy_j = 1};
     machine->dram_rate = rate[random_below(stream, sizeof rate / sizeof *rate)];
-    machine->buffer_byte = 200 + random_below(stream, 4000);
-    machine->dram_energy_j = 1;
+    machine->differs = streams;
+    machine->store_rate = below(stream, 4) == 0 ? (struct byte_rate){1, 0}
+                                                : rate[random_below(stream, sizeof rate / sizeof *rate)];
+    for (int way = 0; way < FUSED_N_WAY; way++)
+        machine->way_energy_j[way] = way + 1;
     return fused_schedule_list_reads(schedule, arena);
 }

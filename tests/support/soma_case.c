@@ -59,11 +59,42 @@ void soma_case_cache(struct soma_case *c)
     c->context.core = core_cached_scheduler(&c->cached);
 }
 
+static enum dse_status stream_cost(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                                   struct dse_error *err)
+{
+    const struct soma_case_streams *streams = self;
+    enum dse_status status = streams->inner.cost(streams->inner.self, tile, cost, err);
+    uint32_t shape = tile->b + 3 * tile->h + 5 * tile->w + 7 * tile->k;
+    for (uint32_t role = 0; role < TENSOR_ROLE_COUNT; role++)
+        cost->stream_times[role] = streams->roles >> role & 1u ? 1 + 0.37 * ((shape + role) % 3 == 0) : 0;
+    cost->stream_share = shape % 4 == 0 ? 2 : 0.25 * (shape % 4);
+    return status;
+}
+
+void soma_case_stream(struct soma_case *c, uint32_t roles)
+{
+    c->streams = (struct soma_case_streams){c->context.core, roles};
+    c->context.core = (struct core_scheduler){&c->streams, stream_cost};
+    c->context.compat = false;
+    c->graph.streams = roles;
+}
+
+void soma_case_ways(struct fused_machine *machine)
+{
+    machine->differs = true;
+    machine->store_rate = (struct byte_rate){7, 2};
+    for (int way = 0; way < FUSED_N_WAY; way++)
+        machine->way_energy_j[way] = (60 + 8 * way) * 1e-12;
+    machine->dram_energy_j = machine->way_energy_j[FUSED_LOADED];
+}
+
 struct soma_search soma_case_search(const struct soma_case *c, uint64_t buffer_byte,
                                     uint64_t dram_byte_per_cycle)
 {
     return (struct soma_search){.context = c->context,
-                                .machine = {buffer_byte, {dram_byte_per_cycle, 1}, 84e-12},
+                                .machine = {.buffer_byte = buffer_byte,
+                                            .dram_rate = {dram_byte_per_cycle, 1},
+                                            .dram_energy_j = 84e-12},
                                 .objective = {1, 1},
                                 .clock_hz = 1e9,
                                 .parallel = {c->core.lane_c, c->core.lane_k, 4, 4}};

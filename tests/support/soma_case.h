@@ -7,12 +7,19 @@
 #include "engines/soma/search/search.h"
 #include "tests/support/fused_oracle.h"
 
+/* Tiles of a scheduler, on a core where tensors stream. */
+struct soma_case_streams {
+    struct core_scheduler inner;
+    uint32_t roles;
+};
+
 struct soma_case {
     struct network network;
     struct soma_graph graph;
     struct core_array core;
     struct core_cache *cache; /* NULL: none */
     struct core_cached cached;
+    struct soma_case_streams streams;
     struct soma_context context; /* batch 1, compat */
     struct soma_fault_info fault;
     struct fused_schedule schedule;
@@ -27,8 +34,15 @@ void soma_case_close(struct soma_case *c);
 /* Remember from now on what tiles cost. The case stays where it is. */
 void soma_case_cache(struct soma_case *c);
 
+/* Tensors of these roles (bits) go past the buffer from now on, by the default rules: by shape of the tile some
+ * cross the border more than once, and some leave room beside them. The case stays where it is. */
+void soma_case_stream(struct soma_case *c, uint32_t roles);
+
+/* Stores at another rate, and each way at another price. */
+void soma_case_ways(struct fused_machine *machine);
+
 /* The network on a machine with another buffer and so many bytes per cycle of DRAM (84 pJ each), at 1 GHz,
- * for energy times delay. */
+ * for energy times delay; loads and stores alike. */
 struct soma_search soma_case_search(const struct soma_case *c, uint64_t buffer_byte,
                                     uint64_t dram_byte_per_cycle);
 

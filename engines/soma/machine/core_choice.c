@@ -72,7 +72,7 @@ static enum dse_status open_mapper(const struct accounting *accounting, const st
     if (!engine)
         return dse_fail(err, DSE_INTERNAL, "there is no engine %s for the core array", name);
     DSE_TRY(core_machine_split(task->arch, &split, err));
-    DSE_TRY(mapper_core_init(&split.core, engine, NULL, made->choice.max_evaluations, &made->mapper, err));
+    DSE_TRY(mapper_core_init(&split, engine, NULL, made->choice.max_evaluations, &made->mapper, err));
     made->mapper.quick = quick;
     DSE_TRY(mapper_core_join(task->cache, &made->mapper, &made->cached, err));
     with.tile = core_cached_scheduler(&made->cached);

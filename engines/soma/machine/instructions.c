@@ -33,7 +33,9 @@ static void write_transfer(const struct instruction_program *program, const stru
     uint32_t n = it->n_read + it->n_write;
     uint64_t byte = 0;
     text_append(out, "- {%s: %" PRIu32, instruction_kind_text(it->kind), room->tensor);
-    if (n == 1)
+    if (it->streamed)
+        text_append(out, ", stream: %" PRIu64, it->dram_byte);
+    else if (n == 1)
         text_append(out, ", offset: %" PRIu64 ", bytes: %" PRIu64, room->offset, room->byte);
     for (uint32_t k = 0; k < n; k++) {
         byte += room[k].byte;
@@ -42,7 +44,7 @@ static void write_transfer(const struct instruction_program *program, const stru
                         room[k].byte);
     }
     text_append(out, "%s, cycles: %" PRIu64, n > 1 ? "]" : "", it->cycle);
-    if (it->dram_byte != byte)
+    if (it->dram_byte != byte && !it->streamed)
         text_append(out, ", dram_bytes: %" PRIu64, it->dram_byte);
     if (it->wait)
         text_append(out, ", wait: %" PRIu32, it->wait);

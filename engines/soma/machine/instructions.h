@@ -4,6 +4,7 @@
 #ifndef ENGINES_SOMA_MACHINE_INSTRUCTIONS_H
 #define ENGINES_SOMA_MACHINE_INSTRUCTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,7 +42,8 @@ struct instruction {
     uint32_t owner; /* load, store: name of the layer whose tile it is */
     uint32_t wait;  /* begins when the first so many instructions of the other engine are over; 0: at once */
     uint64_t cycle; /* how long the engine is busy with it */
-    uint64_t dram_byte; /* load, store: bytes moved, at most those of the rooms */
+    uint64_t dram_byte; /* load, store: bytes moved, at most those of the rooms unless it is streamed */
+    bool streamed;      /* load, store: past the buffer, its room has no bytes */
     /* compute: rooms read, then rooms written; load: those of one tensor written; store: those of one read */
     uint32_t first_room, n_read, n_write;
 };

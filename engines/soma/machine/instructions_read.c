@@ -107,14 +107,27 @@ static enum dse_status read_compute(struct reader *r, const struct ynode *node, 
     return read_rooms(r, writes, "writes", &it->n_write, err);
 }
 
-/* Of a transfer: offset and bytes, or [offset, bytes] of several pieces. */
+/* Of a transfer: offset and bytes, or [offset, bytes] of several pieces; or what goes past the buffer. */
 static enum dse_status read_place(struct reader *r, const struct ynode *node, struct instruction *it,
                                   uint64_t tensor, struct dse_error *err)
 {
     const char *word = instruction_kind_text(it->kind);
     const struct ynode *pieces = yaml_find(node, "pieces");
+    const struct ynode *stream = yaml_find(node, "stream");
     uint64_t offset = 0, byte = 0;
     uint32_t n = 1;
+    if (stream &&
+        (pieces || yaml_find(node, "offset") || yaml_find(node, "bytes") || yaml_find(node, "dram_bytes")))
+        return yaml_fail(
+            &r->doc, stream, err,
+            "what is streamed has no place in the buffer; stream stands in place of offset, bytes, "
+            "pieces and dram_bytes");
+    if (stream) {
+        it->streamed = true;
+        *(it->kind == INSTRUCTION_STORE ? &it->n_read : &it->n_write) = 1;
+        DSE_TRY(add_room(r, node, tensor, 0, 0, err));
+        return yaml_u64(&r->doc, stream, "stream", 0, byte_max, &it->dram_byte, err);
+    }
     if (!pieces) {
         DSE_TRY(number(r, node, word, "offset", byte_max, &offset, err));
         DSE_TRY(number(r, node, word, "bytes", byte_max, &byte, err));
@@ -145,8 +158,8 @@ static enum dse_status read_place(struct reader *r, const struct ynode *node, st
 static enum dse_status read_transfer(struct reader *r, const struct ynode *node, struct instruction *it,
                                      struct dse_error *err)
 {
-    static const char *const key[] = {"load", "store", "offset",  "bytes", "pieces", "cycles", "dram_bytes",
-                                      "wait", "input", "weights", "map",   "rows",   "of"};
+    static const char *const key[] = {"load",       "store", "stream", "offset",  "bytes", "pieces", "cycles",
+                                      "dram_bytes", "wait",  "input",  "weights", "map",   "rows",   "of"};
     const char *word = instruction_kind_text(it->kind);
     const struct ynode *of = NULL;
     uint64_t tensor = 0, tile = 0;

@@ -74,6 +74,8 @@ static uint32_t read_tiles(const struct lowering *l, const struct soma_operand *
 static uint32_t count_pieces(const struct lowering *l, uint32_t tensor)
 {
     const struct buffer_split *split = &l->out->split;
+    if (l->schedule->tensor[tensor].streamed)
+        return 1;
     return split->fits ? split->first[tensor + 1] - split->first[tensor] : 1;
 }
 
@@ -83,6 +85,10 @@ static uint32_t add_rooms(struct lowering *l, uint32_t tensor)
     struct instruction_program *program = &l->out->program;
     const struct buffer_split *split = &l->out->split;
     uint32_t n = count_pieces(l, tensor);
+    if (l->schedule->tensor[tensor].streamed) {
+        program->room[program->n_room++] = (struct instruction_room){tensor, 0, 0};
+        return 1;
+    }
     if (!split->fits)
         program->room[program->n_room++] = (struct instruction_room){
             tensor, l->out->allocation.offset[tensor], l->schedule->tensor[tensor].byte};
@@ -128,8 +134,9 @@ static void add_transfer(struct lowering *l, uint32_t tensor, uint32_t *waited)
         .owner = t->layer,
         .tile = t->index,
         .wait = wait_for(fused_release(t), waited),
-        .cycle = fused_transfer_cycle(t->dram_byte, l->machine),
+        .cycle = fused_transfer_cycle(t, l->machine),
         .dram_byte = t->dram_byte,
+        .streamed = t->streamed,
         .first_room = program->n_room,
     };
     it->name = data_name(l, t, &it->data);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/model/network.h"
+#include "engines/soma/machine/mapper_stream.h"
 
 /* Of the built-in core array: MACs per vector lane, and the energies of a vector operation and a MAC, 0.0873
  * and 0.018 pJ. */
@@ -27,7 +28,7 @@ static const double least_s = 1e-9; /* a budget of 0 would be none */
 /* Energy x time, as the built-in search. */
 static const struct objective edp = {.energy_exponent = 1, .delay_exponent = 1};
 
-enum dse_status mapper_core_init(const struct architecture *inside, const struct engine *engine,
+enum dse_status mapper_core_init(const struct core_split *inside, const struct engine *engine,
                                  const double *option, uint64_t max_evaluations, struct mapper_core *core,
                                  struct dse_error *err)
 {
@@ -38,11 +39,13 @@ enum dse_status mapper_core_init(const struct architecture *inside, const struct
         return dse_fail(err, DSE_BAD_USAGE, "engine %s has more than %d options", engine->name,
                         MAPPER_CORE_OPTION_MAX);
     *core = (struct mapper_core){
-        .arch = *inside,
+        .arch = inside->core,
+        .home = inside->home,
+        .streams = inside->streams,
         .engine = engine,
         .max_evaluations = max_evaluations,
-        .vector_per_cycle = (inside->mac.instances + MAC_PER_LANE - 1) / MAC_PER_LANE,
-        .vector_j = inside->mac.energy_j * VECTOR_PER_MAC_ENERGY,
+        .vector_per_cycle = (inside->core.mac.instances + MAC_PER_LANE - 1) / MAC_PER_LANE,
+        .vector_j = inside->core.mac.energy_j * VECTOR_PER_MAC_ENERGY,
     };
     if (option)
         memcpy(core->option, option, engine->n_option * sizeof *option);
@@ -53,7 +56,7 @@ enum dse_status mapper_core_init(const struct architecture *inside, const struct
 
 static const struct storage_level *home_of(const struct mapper_core *core)
 {
-    return &core->arch.level[core->arch.n_level - 1];
+    return &core->arch.level[core->home];
 }
 
 /* "a tile of 1 x 64 x 7 x 7 outputs (samples, channels, rows, columns) of 64 channels, window 3 x 3" */
@@ -157,8 +160,11 @@ static bool is_over(const struct mapper_core *core)
            (core->stop_at_s > 0 && clock_wall_s() >= core->stop_at_s);
 }
 
-static enum dse_status solve(const struct mapper_core *core, uint32_t batch, const struct problem *problem,
-                             struct arena *arena, struct engine_result *result, struct dse_error *err)
+/* `constraints` may be NULL. */
+static enum dse_status solve_within(const struct mapper_core *core, uint32_t batch,
+                                    const struct problem *problem,
+                                    const struct mapspace_constraints *constraints, struct arena *arena,
+                                    struct engine_result *result, struct dse_error *err)
 {
     struct evaluator *evaluator;
     const struct accounting *accounting = engine_accounting(core->engine, core->option, &core->arch);
@@ -166,6 +172,7 @@ static enum dse_status solve(const struct mapper_core *core, uint32_t batch, con
     const uint64_t content[] = {problem_hash(problem), architecture_hash(&core->arch)};
     struct engine_task task = {
         .evaluator = evaluator,
+        .constraints = constraints,
         .architecture = &core->arch,
         .batch = batch,
         .objective = edp,
@@ -179,6 +186,22 @@ static enum dse_status solve(const struct mapper_core *core, uint32_t batch, con
     enum dse_status status = engine_solve(core->engine, &task, arena, result, err);
     evaluator_delete(evaluator);
     return status;
+}
+
+/* Where tensors stream, mappings that move each word once, or, where there is none, any. */
+static enum dse_status solve(const struct mapper_core *core, uint32_t batch, const struct problem *problem,
+                             struct arena *arena, struct engine_result *result, struct dse_error *err)
+{
+    if (!core->streams)
+        return solve_within(core, batch, problem, NULL, arena, result, err);
+    struct mapspace_constraints *constraints = arena_alloc(arena, 1, sizeof *constraints);
+    DSE_TRY(arena_check(arena, "a mapping", err));
+    mapper_stream_constraints(core, problem, true, constraints);
+    DSE_TRY(solve_within(core, batch, problem, constraints, arena, result, err));
+    if (result->feasible || is_over(core))
+        return DSE_OK;
+    mapper_stream_constraints(core, problem, false, constraints);
+    return solve_within(core, batch, problem, constraints, arena, result, err);
 }
 
 enum dse_status mapper_core_solve(const struct mapper_core *core, const struct core_tile *tile,
@@ -211,14 +234,31 @@ enum dse_status mapper_core_solve(const struct mapper_core *core, const struct c
 static void split_energy(const struct mapper_core *core, const struct evaluation *evaluation,
                          struct core_cost *cost)
 {
-    uint32_t home = core->arch.n_level - 1;
+    uint32_t home = core->home, n_level = core->arch.n_level, n_inside = n_level - (core->streams != 0);
     *cost = (struct core_cost){.cycle = evaluation->latency_cycle, .mac_energy_j = evaluation->energy_mac_j};
-    for (uint32_t l = 0; l < home; l++)
-        cost->local_energy_j += evaluation->level_energy_j[l];
-    for (uint32_t l = 0; l <= home; l++)
+    for (uint32_t l = 0; l < n_inside; l++)
+        cost->local_energy_j += l != home ? evaluation->level_energy_j[l] : 0;
+    for (uint32_t l = 0; l < n_level; l++)
         cost->bus_energy_j += evaluation->network_energy_j[l];
     cost->buffer_energy_j = evaluation->level_energy_j[home];
     cost->energy_j = cost->buffer_energy_j + cost->local_energy_j + cost->bus_energy_j + cost->mac_energy_j;
+}
+
+/* What streams, from the mapping in full. */
+static enum dse_status add_streams(const struct mapper_core *core, const struct problem *problem,
+                                   const struct mapping *mapping, struct arena *arena, struct core_cost *cost,
+                                   struct dse_error *err)
+{
+    struct evaluator *evaluator;
+    struct evaluation_detail *detail = arena_alloc(arena, 1, sizeof *detail);
+    DSE_TRY(arena_check(arena, "a mapping", err));
+    DSE_TRY(evaluator_new(engine_accounting(core->engine, core->option, &core->arch), problem, &core->arch,
+                          &evaluator, err));
+    enum dse_status status = evaluator_detail(evaluator, mapping, arena, detail, err);
+    if (status == DSE_OK)
+        mapper_stream_measure(core, problem, mapping, detail, cost);
+    evaluator_delete(evaluator);
+    return status;
 }
 
 static enum dse_status matrix_cost(const struct mapper_core *core, const struct core_tile *tile,
@@ -237,6 +277,8 @@ static enum dse_status matrix_cost(const struct mapper_core *core, const struct 
                           core->engine->name, tile_text(tile, text, sizeof text));
     } else if (status == DSE_OK && result->feasible) {
         split_energy(core, &result->evaluation, cost);
+        if (core->streams)
+            status = add_streams(core, &problem, &result->mapping, &arena, cost, err);
     } else if (status == DSE_OK) {
         char text[200];
         status =
@@ -270,7 +312,10 @@ static enum dse_status vector_cost(const struct mapper_core *core, const struct 
     double operation = write * operands * tile->r * tile->s;
     double read = operands * plane * touched(tile->h, tile->r, tile->dilation_h, tile->stride_h) *
                   touched(tile->w, tile->s, tile->dilation_w, tile->stride_w);
+    bool streams_in = core->streams >> TENSOR_INPUT & 1u, streams_out = core->streams >> TENSOR_OUTPUT & 1u;
     double cycle = ceil(operation / (double)core->vector_per_cycle);
+    read = streams_in ? 0 : read; /* from here on of the buffer */
+    write = streams_out ? 0 : write;
     cycle = fmax(cycle, ceil(read / home->read_bandwidth_word_per_cycle));
     cycle = fmax(cycle, ceil(write / home->write_bandwidth_word_per_cycle));
     cycle = fmax(cycle, ceil((read + write) / home->shared_bandwidth_word_per_cycle));
@@ -281,6 +326,7 @@ static enum dse_status vector_cost(const struct mapper_core *core, const struct 
         .buffer_energy_j =
             access_j(home, read, home->read_energy_j) + access_j(home, write, home->update_energy_j),
         .mac_energy_j = operation * core->vector_j,
+        .stream_share = streams_in || streams_out ? 2 : 0, /* no level of its own holds a part for later */
     };
     cost->energy_j = cost->buffer_energy_j + cost->mac_energy_j;
     return DSE_OK;

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "costmodel/fused/core_array.h"
 #include "costmodel/fused/core_cache.h"
+#include "costmodel/fused/core_machine.h"
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/problem.h"
 #include "engines/driver/engine.h"
@@ -17,7 +18,8 @@ enum { MAPPER_CORE_OPTION_MAX = 64 };
 
 /* Plain data, const after mapper_core_init; threads may share one. */
 struct mapper_core {
-    struct architecture arch; /* inside the DRAM; its outermost level is where all tensors of a tile are */
+    struct architecture arch; /* core_machine_split's core */
+    uint32_t home, streams;   /* and that */
     const struct engine *engine;
     double option[MAPPER_CORE_OPTION_MAX]; /* (engine->n_option) */
     uint64_t max_evaluations;              /* of one tile; 0: until the engine ends by itself */
@@ -30,14 +32,13 @@ struct mapper_core {
     double vector_j;           /* one of them */
 };
 
-/* `inside` is core_machine_split's core. `option` (engine->n_option) in table order; NULL: the defaults. The
+/* `inside` is cut out of an architecture. `option` (engine->n_option) in table order; NULL: the defaults. The
  * vector unit has a sixteenth of the MAC units, at least one lane, and an operation takes 4.85 times a MAC's
  * energy: the shares of the built-in core array. DSE_BAD_USAGE: no mapper, or one with more than
  * MAPPER_CORE_OPTION_MAX options. */
-DSE_MUST_CHECK enum dse_status mapper_core_init(const struct architecture *inside,
-                                                const struct engine *engine, const double *option,
-                                                uint64_t max_evaluations, struct mapper_core *core,
-                                                struct dse_error *err);
+DSE_MUST_CHECK enum dse_status mapper_core_init(const struct core_split *inside, const struct engine *engine,
+                                                const double *option, uint64_t max_evaluations,
+                                                struct mapper_core *core, struct dse_error *err);
 
 /* The loop nest of a matrix tile: that of layer_problem for a layer with the tile's output extents and all
  * its channels, so a tile of a whole layer is the layer's own problem. A ragged last group is filled up.

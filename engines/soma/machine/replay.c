@@ -15,6 +15,8 @@ struct content {
     enum stage stage;
     uint32_t first_room, n_room; /* its pieces, where it is made; none: it never is */
     uint32_t n_use;              /* reads and stores that are not over yet */
+    uint32_t tile; /* streamed: the compute instruction, counted from 0, that first reads or that makes it */
+    bool streamed;
 };
 
 /* Bytes from .. to-1 of the buffer hold (a part of) this tensor. */
@@ -141,6 +143,40 @@ static bool find_makers(struct replay *r, bool *made)
     return true;
 }
 
+/* Which tile a tensor that goes past the buffer is of. */
+static void find_streams(struct replay *r)
+{
+    const struct instruction_program *p = r->program;
+    for (uint32_t i = 0; i < p->n_instruction; i++)
+        if (p->instruction[i].streamed)
+            r->content[p->room[p->instruction[i].first_room].tensor].streamed = true;
+    for (uint32_t k = r->engine[CORE].n; k-- > 0;) {
+        const struct instruction *it = &p->instruction[r->engine[CORE].queue[k]];
+        for (uint32_t i = 0; i < it->n_read + it->n_write; i++)
+            r->content[p->room[it->first_room + i].tensor].tile = k;
+    }
+}
+
+/* A load comes in while the tile before its own is next at the earliest; a store is over before the second tile
+ * behind its own begins. */
+static bool check_streams(struct replay *r, uint32_t instruction)
+{
+    const struct instruction *it = &r->program->instruction[instruction];
+    const struct instruction_room *room = &r->program->room[it->first_room];
+    const struct engine_state *core = &r->engine[CORE];
+    if (it->kind == INSTRUCTION_LOAD && it->streamed && core->n_over + 1 < r->content[room->tensor].tile)
+        return fail(r, REPLAY_STREAM, instruction, room->tensor);
+    if (it->kind != INSTRUCTION_COMPUTE || core->next < 2)
+        return true;
+    const struct instruction *made = &r->program->instruction[core->queue[core->next - 2]];
+    for (uint32_t k = made->n_read; k < made->n_read + made->n_write; k++) {
+        uint32_t tensor = r->program->room[made->first_room + k].tensor;
+        if (r->content[tensor].streamed && r->content[tensor].n_use > 0)
+            return fail(r, REPLAY_STREAM, instruction, tensor);
+    }
+    return true;
+}
+
 /* Stored at most once; then every tensor has what it will be needed for. `stored` is (n_tensor). */
 static bool count_uses(struct replay *r, bool *stored)
 {
@@ -259,6 +295,8 @@ static bool begin(struct replay *r, uint32_t instruction)
     if (it->kind == INSTRUCTION_LOAD && it->data == INSTRUCTION_MAP &&
         (!r->map_stored[it->name] || r->map_store[it->name] > 0))
         return fail(r, REPLAY_MAP, instruction, room->tensor);
+    if (!check_streams(r, instruction))
+        return false;
     for (uint32_t k = 0, n; k < it->n_read; k += n) {
         n = pieces_read(r, &room[k], it->n_read - k);
         if (!check_read(r, instruction, &room[k], n))
@@ -349,6 +387,7 @@ enum dse_status instruction_replay(const struct instruction_program *program, st
         if (trace->finish)
             trace->finish[i] = 0;
     }
+    find_streams(&r);
     if (find_makers(&r, made) && count_uses(&r, stored) && check_counts(&r))
         run(&r);
     return DSE_OK;
@@ -385,6 +424,10 @@ static void fault_words(const struct replay_result *result, char *buffer, size_t
         break;
     case REPLAY_MAP:
         snprintf(buffer, size, "loads tensor %u of a feature map that is not stored to its end",
+                 result->tensor);
+        break;
+    case REPLAY_STREAM:
+        snprintf(buffer, size, "finds tensor %u, which goes past the buffer, a tile too early or too late",
                  result->tensor);
         break;
     case REPLAY_DEADLOCK:

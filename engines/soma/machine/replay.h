@@ -15,7 +15,8 @@ enum replay_fault {
     REPLAY_NOT_THERE, /* a tensor is read or stored before it is made */
     REPLAY_ELSEWHERE, /* a tensor is read or stored at another offset or of another size than it was made */
     REPLAY_MAP,       /* a feature map is loaded before it is stored to the last tile */
-    REPLAY_DEADLOCK   /* both engines wait */
+    REPLAY_DEADLOCK,  /* both engines wait */
+    REPLAY_STREAM /* what goes past the buffer is in a level of its own beside more than one other tile's */
 };
 
 struct replay_result {

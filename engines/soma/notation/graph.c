@@ -222,6 +222,6 @@ enum dse_status soma_graph_init(const struct network *network, struct arena *are
     mark_classifiers(&b);
     *graph = (struct soma_graph){network, b.n_operand, b.operand,     b.first_operand,
                                  b.use,   b.first_use, b.weight_byte, b.classifier,
-                                 1,       NULL};
+                                 1,       0,           NULL};
     return DSE_OK;
 }

@@ -43,9 +43,21 @@ struct soma_graph {
     /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
     const bool *classifier;
     uint32_t word_byte; /* bytes of an element: 1, until the caller sets the machine's */
+    uint32_t streams;   /* bit r set: tensors of role r go past the buffer; 0, until the caller sets it */
     /* `network` is the folded one of this: no layer group has layers of several segments. NULL: it is not */
     const struct network_fold *fold;
 };
+
+static inline bool soma_streams(const struct soma_graph *graph, enum tensor_role role)
+{
+    return graph->streams >> (unsigned)role & 1u;
+}
+
+/* As what its reader takes the operand in. */
+static inline enum tensor_role soma_operand_role(const struct soma_operand *operand)
+{
+    return operand->second ? TENSOR_WEIGHT : TENSOR_INPUT;
+}
 
 /* Has the notation a place for all of the network, by the published program's rules (`compat`) or the default
  * ones? DSE_BAD_USAGE names the layer and the reason: a list (network_as_graph); an embedding whose indices a layer makes; compat:

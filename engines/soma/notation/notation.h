@@ -60,7 +60,8 @@ enum soma_fault {
     SOMA_COST,   /* the core scheduler refuses a tile of this layer (its DSE_BAD_INPUT); err->text says why */
     /* a tile of this layer would be empty: its readers' tile needs only padding, or only other channels */
     SOMA_EMPTY,
-    SOMA_BLOCK /* a layer group has this layer and one of another segment of a folded network */
+    SOMA_BLOCK, /* a layer group has this layer and one of another segment of a folded network */
+    SOMA_APART /* this layer reads another of its layer group, but their map cannot stay in the buffer */
 };
 
 struct soma_fault_info {

@@ -35,7 +35,7 @@ static void write_tensor(const struct network *network, const struct soma_dlsa *
 {
     text_append(out, "- [%u, %d, %d] # %s %s", id, dlsa->start[id], dlsa->end[id], tensor_text[tensor->kind],
                 network->layer[tensor->layer].name);
-    if (tensor->kind != FUSED_WEIGHT)
+    if (tensor->kind != FUSED_WEIGHT || tensor->streamed)
         text_append(out, " %u", tensor->index);
     if (tensor->kind == FUSED_IFMAP)
         text_append(out, " from %s",

@@ -1,6 +1,8 @@
 /* Tiles and tensors of an LFA. */
 #include "engines/soma/notation/parse_private.h"
 
+#include "costmodel/fused/fused_rule.h"
+
 const char *soma_fault_text(enum soma_fault fault)
 {
     switch (fault) {
@@ -22,6 +24,8 @@ const char *soma_fault_text(enum soma_fault fault)
         return "its layer group is part of a repeated block and part of what is around it";
     case SOMA_COST:
         return "the core array's scheduler has no mapping for a tile of it";
+    case SOMA_APART:
+        return "it reads a map of its own layer group, which the buffer of this machine does not keep for it";
     }
     return "unknown fault";
 }
@@ -50,7 +54,8 @@ static enum dse_status count(struct soma_maker *maker, struct dse_error *err)
         uint64_t n_load = 0, n_weight = plan->graph->weight_byte[l] > 0;
         for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++)
             n_load += is_loaded(plan, &plan->graph->operand[o]);
-        n_tensor += (n_load + 1) * layer->n_tile + n_weight;
+        bool each = soma_streams(plan->graph, TENSOR_WEIGHT); /* tile has its own transfer of the weights */
+        n_tensor += (n_load + 1) * layer->n_tile + n_weight * (each ? layer->n_tile : 1);
         n_read += (n_load + n_weight) * layer->n_tile;
         if (n_tensor > SOMA_TENSOR_MAX || n_read > SOMA_TENSOR_MAX)
             return dse_fail(err, DSE_LIMIT,
@@ -72,6 +77,8 @@ static enum dse_status make_room(struct soma_maker *maker, struct arena *arena, 
     s->tensor = arena_alloc(arena, s->n_tensor, sizeof(*s->tensor));
     s->dram_order = arena_alloc(arena, s->n_tensor, sizeof(*s->dram_order));
     s->read = arena_alloc(arena, (size_t)maker->n_read + 1, sizeof(*s->read));
+    if (maker->plan->graph->streams)
+        maker->stream = arena_alloc(arena, s->n_tile, sizeof(*maker->stream));
     DSE_TRY(arena_check(arena, "a SoMa schedule", err));
     s->n_tensor = 0;
     maker->n_read = 0;
@@ -105,6 +112,40 @@ static void add_read(struct soma_maker *maker, uint32_t tile, uint32_t tensor)
     maker->schedule->read[maker->schedule->first_read[tile] + maker->schedule->n_read[tile]++] = tensor;
 }
 
+/* ---- what streams ---- */
+
+/* Whether what tile p streams has room beside what the tile before it does. */
+static bool is_beside(const struct soma_maker *maker, uint32_t p)
+{
+    return p == 0 || soma_is_beside(maker->stream[p - 1].share, maker->stream[p].share);
+}
+
+/* A load that goes past the buffer begins when its tile is next, or the one before where there is room. */
+static void stream_in(const struct soma_maker *maker, uint32_t p, enum tensor_role role,
+                      struct fused_tensor *tensor)
+{
+    if (!maker->stream || !soma_streams(maker->plan->graph, role))
+        return;
+    tensor->streamed = true;
+    tensor->byte = 0;
+    tensor->dram_byte = soma_times(tensor->dram_byte, maker->stream[p].times[role]);
+    tensor->start = tensor->limit = (int32_t)p - is_beside(maker, p);
+}
+
+/* A store that does is over before the next tile begins, or the one behind it. */
+static void stream_out(const struct soma_maker *maker, uint32_t p, struct fused_tensor *tensor)
+{
+    if (!maker->stream || !soma_streams(maker->plan->graph, TENSOR_OUTPUT))
+        return;
+    bool beside = p + 1 < maker->schedule->n_tile && is_beside(maker, p + 1);
+    tensor->streamed = true;
+    tensor->byte = 0;
+    tensor->dram_byte = soma_times(tensor->dram_byte, maker->stream[p].times[TENSOR_OUTPUT]);
+    tensor->limit = (int32_t)p + 1 + beside;
+    if (tensor->end > tensor->limit)
+        tensor->end = tensor->limit;
+}
+
 /* Each tile loads what it needs just before it is computed; halos are loaded again. */
 static enum dse_status make_loads(struct soma_maker *maker, uint32_t l, uint32_t tile,
                                   const struct soma_place *place, struct dse_error *err)
@@ -126,15 +167,35 @@ static enum dse_status make_loads(struct soma_maker *maker, uint32_t l, uint32_t
         tensor->start = at - 1;
         tensor->end = at + 1;
         tensor->first_use = tensor->last_use = at;
+        stream_in(maker, (uint32_t)at, soma_operand_role(operand), tensor);
         add_read(maker, (uint32_t)at, id);
     }
     return DSE_OK;
+}
+
+/* Weights that no buffer keeps come anew for each tile. */
+static void make_streamed_weights(struct soma_maker *maker, uint32_t l)
+{
+    const struct soma_layer_plan *layer = &maker->plan->layer[l];
+    for (uint32_t i = 0; i < layer->n_tile; i++) {
+        uint32_t p = soma_tile_position(layer, i);
+        uint32_t id = add_tensor(maker, FUSED_WEIGHT, l, i, maker->plan->graph->weight_byte[l]);
+        struct fused_tensor *tensor = &maker->schedule->tensor[id];
+        tensor->first_use = tensor->last_use = (int32_t)p;
+        tensor->end = (int32_t)p + 1;
+        stream_in(maker, p, TENSOR_WEIGHT, tensor);
+        add_read(maker, p, id);
+    }
 }
 
 /* All tiles of the layer share its weights. */
 static void make_weights(struct soma_maker *maker, uint32_t l)
 {
     const struct soma_layer_plan *layer = &maker->plan->layer[l];
+    if (soma_streams(maker->plan->graph, TENSOR_WEIGHT)) {
+        make_streamed_weights(maker, l);
+        return;
+    }
     uint32_t id = add_tensor(maker, FUSED_WEIGHT, l, 0, maker->plan->graph->weight_byte[l]);
     struct fused_tensor *tensor = &maker->schedule->tensor[id];
     tensor->first_use = (int32_t)layer->first;
@@ -203,9 +264,11 @@ static void make_output(struct soma_maker *maker, uint32_t l, uint32_t tile, con
         tensor->dram_byte = n_element(&shape) * plan->graph->word_byte;
         if (at + 1 < plan->group_end[layer->flc] && tensor->end < (int32_t)at + 2)
             tensor->end = (int32_t)at + 2;
+        stream_out(maker, at, tensor);
     }
 }
 
+/* The tensors of a layer; its tiles and its neighbours' are there. */
 static enum dse_status make_layer(struct soma_maker *maker, uint32_t l, struct dse_error *err)
 {
     const struct soma_plan *plan = maker->plan;
@@ -216,7 +279,6 @@ static enum dse_status make_layer(struct soma_maker *maker, uint32_t l, struct d
     uint32_t n_read = plan->graph->weight_byte[l] > 0;
     for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++)
         n_read += is_loaded(plan, &plan->graph->operand[o]);
-    DSE_TRY(soma_make_tiles(maker, l, err));
     for (uint32_t i = 0; i < layer->n_tile; i++, maker->n_read += n_read, soma_next_place(grid, &place)) {
         maker->schedule->first_read[soma_tile_position(layer, i)] = maker->n_read;
         DSE_TRY(make_loads(maker, l, i, &place, err));
@@ -228,14 +290,24 @@ static enum dse_status make_layer(struct soma_maker *maker, uint32_t l, struct d
     return DSE_OK;
 }
 
+/* Streamed only when its tile is next. It stands among what starts a tile earlier, behind the loads that may
+ * begin before it and before the stores that can wait. */
+static bool is_tight(const struct fused_tensor *tensor)
+{
+    return tensor->streamed && fused_is_load(tensor) && tensor->start == tensor->first_use;
+}
+
 /* Among tensors of one start. */
 static bool comes_before(const struct fused_tensor *a, const struct fused_tensor *b)
 {
-    bool a_weight = a->kind == FUSED_WEIGHT, b_weight = b->kind == FUSED_WEIGHT;
+    bool a_weight = a->kind == FUSED_WEIGHT && !a->streamed,
+         b_weight = b->kind == FUSED_WEIGHT && !b->streamed;
     if (a_weight != b_weight)
         return a_weight;
     if (a->end != b->end)
         return a->end < b->end;
+    if (is_tight(a) != is_tight(b))
+        return is_tight(a) ? !fused_is_load(b) : fused_is_load(a);
     return a->kind < b->kind;
 }
 
@@ -250,7 +322,7 @@ static enum dse_status order_transfers(struct fused_schedule *schedule, struct a
     DSE_TRY(arena_check(arena, "the DRAM order of tensors", err));
     for (uint32_t i = 0; i < schedule->n_tensor; i++)
         if (schedule->tensor[i].kind != FUSED_LOCAL)
-            begin[schedule->tensor[i].start + 2]++;
+            begin[schedule->tensor[i].start - is_tight(&schedule->tensor[i]) + 2]++;
     for (uint32_t p = 0; p <= schedule->n_tile; p++)
         begin[p + 1] += begin[p];
     schedule->n_dram = begin[schedule->n_tile + 1];
@@ -258,7 +330,7 @@ static enum dse_status order_transfers(struct fused_schedule *schedule, struct a
         const struct fused_tensor *tensor = &schedule->tensor[i];
         if (tensor->kind == FUSED_LOCAL)
             continue;
-        uint32_t bucket = (uint32_t)(tensor->start + 1);
+        uint32_t bucket = (uint32_t)(tensor->start - is_tight(tensor) + 1);
         uint32_t *list = schedule->dram_order + begin[bucket];
         uint32_t at = n[bucket]++;
         for (; at > 0 && comes_before(tensor, &schedule->tensor[list[at - 1]]); at--)
@@ -294,7 +366,7 @@ static enum dse_status parse(const struct soma_context *context, const struct so
     DSE_TRY(count(&maker, err));
     DSE_TRY(make_room(&maker, arena, err));
     for (uint32_t i = 0; i < lfa->n_layer; i++) {
-        enum dse_status status = make_layer(&maker, lfa->order[i], err);
+        enum dse_status status = soma_make_tiles(&maker, lfa->order[i], err);
         if (fault->what == SOMA_COST) { /* such a scheme does not work; others may */
             *schedule = (struct fused_schedule){0};
             return DSE_OK;
@@ -302,6 +374,8 @@ static enum dse_status parse(const struct soma_context *context, const struct so
         if (status != DSE_OK)
             return status;
     }
+    for (uint32_t i = 0; i < lfa->n_layer; i++)
+        DSE_TRY(make_layer(&maker, lfa->order[i], err));
     return order_transfers(schedule, arena, err);
 }
 

@@ -8,11 +8,17 @@
 /* 2^53: the bytes of one tensor stay exact in a double. */
 #define SOMA_BYTE_MAX 9007199254740992.0
 
+/* Of a tile, where something streams (struct core_cost). */
+struct soma_stream {
+    double times[TENSOR_ROLE_COUNT], share;
+};
+
 struct soma_maker {
     const struct soma_plan *plan;
     struct fused_schedule *schedule;
     struct soma_fault_info *fault;
-    uint32_t n_read; /* places in schedule->read that are taken */
+    uint32_t n_read;            /* places in schedule->read that are taken */
+    struct soma_stream *stream; /* (n_tile) by position; NULL: nothing streams */
 };
 
 static inline uint32_t soma_tile_position(const struct soma_layer_plan *layer, uint32_t tile)

@@ -1,10 +1,17 @@
 /* Shapes of the tiles of an LFA, and what the core array takes for them. */
 #include "engines/soma/notation/parse_private.h"
 
+#include <string.h>
+
 static void make_tile(struct soma_maker *maker, uint32_t l, uint32_t i, const struct soma_shape *shape,
-                      uint64_t cycle, double energy_j)
+                      const struct core_cost *cost)
 {
     const struct soma_layer_plan *layer = &maker->plan->layer[l];
+    if (maker->stream) {
+        struct soma_stream *stream = &maker->stream[soma_tile_position(layer, i)];
+        memcpy(stream->times, cost->stream_times, sizeof stream->times);
+        stream->share = cost->stream_share;
+    }
     maker->schedule->tile[soma_tile_position(layer, i)] = (struct fused_tile){
         .layer = l,
         .index = i,
@@ -14,8 +21,8 @@ static void make_tile(struct soma_maker *maker, uint32_t l, uint32_t i, const st
         .k = shape->k,
         .h = shape->h,
         .w = shape->w,
-        .cycle = cycle,
-        .energy_j = energy_j,
+        .cycle = cost->cycle,
+        .energy_j = cost->energy_j,
     };
 }
 
@@ -41,7 +48,7 @@ static enum dse_status make_like_tiles(struct soma_maker *maker, uint32_t l, str
     struct core_cost cost = {0};
     DSE_TRY(ask_cost(maker, l, &layer->tile, &cost, err));
     for (uint32_t i = 0; i < layer->n_tile; i++)
-        make_tile(maker, l, i, &layer->tile, cost.cycle, cost.energy_j);
+        make_tile(maker, l, i, &layer->tile, &cost);
     return DSE_OK;
 }
 
@@ -64,6 +71,18 @@ static const struct fused_tile *find_like(const struct soma_maker *maker, const 
     return NULL;
 }
 
+/* What was asked for a tile, as far as tiles need it. */
+static struct core_cost cost_of(const struct soma_maker *maker, const struct fused_tile *tile)
+{
+    struct core_cost cost = {.cycle = tile->cycle, .energy_j = tile->energy_j};
+    if (maker->stream) {
+        const struct soma_stream *stream = &maker->stream[tile - maker->schedule->tile];
+        memcpy(cost.stream_times, stream->times, sizeof cost.stream_times);
+        cost.stream_share = stream->share;
+    }
+    return cost;
+}
+
 enum dse_status soma_make_tiles(struct soma_maker *maker, uint32_t l, struct dse_error *err)
 {
     const struct soma_plan *plan = maker->plan;
@@ -79,12 +98,12 @@ enum dse_status soma_make_tiles(struct soma_maker *maker, uint32_t l, struct dse
         if (!is_like(&shape, &before)) {
             const struct fused_tile *like = find_like(maker, layer, i, &shape);
             if (like != NULL)
-                cost = (struct core_cost){.cycle = like->cycle, .energy_j = like->energy_j};
+                cost = cost_of(maker, like);
             else
                 DSE_TRY(ask_cost(maker, l, &shape, &cost, err));
             before = shape;
         }
-        make_tile(maker, l, i, &shape, cost.cycle, cost.energy_j);
+        make_tile(maker, l, i, &shape, &cost);
     }
     return DSE_OK;
 }

@@ -79,6 +79,21 @@ static bool check_blocks(const struct soma_plan *plan, struct soma_fault_info *f
     return true;
 }
 
+/* A map stays in the buffer for a layer of its own layer group: as an output, and as what that takes it for. */
+static bool check_apart(const struct soma_plan *plan, struct soma_fault_info *fault)
+{
+    const struct soma_graph *graph = plan->graph;
+    for (uint32_t o = 0; graph->streams && o < graph->n_operand; o++) {
+        const struct soma_operand *operand = &graph->operand[o];
+        const struct soma_layer_plan *reader = &plan->layer[operand->layer];
+        if (operand->source >= 0 && reader->n_tile > 0 && plan->layer[operand->source].n_tile > 0 &&
+            plan->layer[operand->source].layer_group == reader->layer_group &&
+            (soma_streams(graph, TENSOR_OUTPUT) || soma_streams(graph, soma_operand_role(operand))))
+            return fail(fault, SOMA_APART, operand->layer);
+    }
+    return true;
+}
+
 /* Who reads what a layer makes. */
 static void mark_readers(struct soma_plan *plan)
 {
@@ -139,7 +154,9 @@ enum dse_status soma_plan_positions(struct soma_plan *plan, struct arena *arena,
         return DSE_OK;
     for (uint32_t l = 0; plan->part && l < plan->graph->network->n_layer; l++)
         plan->layer[l].layer_group = plan->layer[l].flc = UINT32_MAX;
-    return place(plan, err);
+    DSE_TRY(place(plan, err));
+    (void)check_apart(plan, fault);
+    return DSE_OK;
 }
 
 /* ---- shapes ---- */

@@ -3,6 +3,8 @@
 #ifndef ENGINES_SOMA_NOTATION_TILE_PLAN_H
 #define ENGINES_SOMA_NOTATION_TILE_PLAN_H
 
+#include <math.h>
+
 #include "engines/soma/notation/notation.h"
 
 /* Shape of an output tile or of the part of a source that a tile needs. */
@@ -117,6 +119,18 @@ struct soma_shape soma_need(const struct network *network, const struct soma_ope
 static inline struct core_tile soma_core_tile(const struct layer *layer, const struct soma_shape *tile)
 {
     return core_tile_of(layer, tile->b, tile->k, tile->h, tile->w);
+}
+
+/* What two tiles, one after the other, stream fits side by side (core_cost.stream_share of both). */
+static inline bool soma_is_beside(double share, double next)
+{
+    return share + next <= 1;
+}
+
+/* Bytes that cross the chip's border for so many of a tensor (core_cost.stream_times). */
+static inline uint64_t soma_times(uint64_t byte, double times)
+{
+    return times > 1 ? (uint64_t)ceil((double)byte * times) : byte;
 }
 
 /* Rows and columns of the outputs of a group. */

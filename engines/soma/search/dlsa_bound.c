@@ -72,7 +72,7 @@ static bool reads_layer(const struct fused_tensor *tensor)
 static void add_tensor(struct bounder *b, const struct fused_tensor *tensor,
                        const struct fused_machine *machine)
 {
-    int64_t cycle = (int64_t)fused_transfer_cycle(tensor->dram_byte, machine);
+    int64_t cycle = (int64_t)fused_transfer_cycle(tensor, machine);
     if (tensor->kind == FUSED_LOCAL) {
         force(b, tensor->start, tensor->end, tensor->byte);
     } else if (tensor->kind == FUSED_OFMAP) {
@@ -106,7 +106,7 @@ static void count_stores(struct bounder *b, const struct fused_schedule *schedul
     for (uint32_t i = 0; i < schedule->n_tensor; i++) {
         const struct fused_tensor *tensor = &schedule->tensor[i];
         if (tensor->kind == FUSED_OFMAP && b->source[tensor->layer].first_use < (int32_t)b->n_tile)
-            b->open[tensor->producer_tile] += (int64_t)fused_transfer_cycle(tensor->dram_byte, machine);
+            b->open[tensor->producer_tile] += (int64_t)fused_transfer_cycle(tensor, machine);
     }
 }
 
@@ -137,7 +137,7 @@ static int64_t start_by_sources(struct bounder *b, const struct fused_schedule *
     for (uint32_t i = b->first_load[p]; i < b->first_load[p + 1]; i++) {
         const struct fused_tensor *tensor = &schedule->tensor[b->by_use[i]];
         struct source *source = &b->source[tensor->source];
-        source->loaded += (int64_t)fused_transfer_cycle(tensor->dram_byte, machine);
+        source->loaded += (int64_t)fused_transfer_cycle(tensor, machine);
         start = larger(start, source->ready + source->loaded);
     }
     return start;

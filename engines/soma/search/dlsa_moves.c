@@ -37,7 +37,8 @@ static void sum_weights(const struct fused_schedule *schedule, const uint32_t *d
     }
     double sum = 0;
     for (uint32_t i = 0; i < schedule->n_dram; i++) {
-        uint64_t byte = schedule->tensor[dram[i]].byte;
+        const struct fused_tensor *tensor = &schedule->tensor[dram[i]];
+        uint64_t byte = tensor->streamed ? tensor->dram_byte : tensor->byte;
         sum += (double)(byte > 0 ? byte : smallest > 0 ? smallest : 1);
         weight[i] = sum;
     }
@@ -63,6 +64,9 @@ static void set_limits(const struct fused_schedule *schedule, int32_t *last, int
             moves->limit[i] = least(last[tensor->source] + 1, tensor->first_use);
         else if (tensor->kind == FUSED_OFMAP)
             moves->limit[i] = most(first[tensor->layer], fused_last_touch(tensor) + 1);
+        if (tensor->streamed)
+            moves->limit[i] = fused_is_load(tensor) ? most(moves->limit[i], tensor->limit)
+                                                    : least(moves->limit[i], tensor->limit);
     }
 }
 

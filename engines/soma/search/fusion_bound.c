@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "costmodel/fused/fused_rule.h"
 #include "engines/soma/notation/tile_plan.h"
 
 enum { CHANNEL_MAX = 8 };
@@ -426,30 +427,41 @@ static uint64_t classifier_byte(const struct soma_search *search, uint32_t l, co
     }
 }
 
+static enum fused_way way_in(const struct soma_graph *graph, enum tensor_role role)
+{
+    return soma_streams(graph, role) ? FUSED_STREAMED_IN : FUSED_LOADED;
+}
+
+/* `byte` (FUSED_N_WAY), zero: what crosses the chip's border at least. */
 static void add_dram(const struct soma_search *search, const struct curves *curves, uint8_t *mark,
-                     struct soma_bound *bound)
+                     uint64_t *byte, struct soma_bound *bound)
 {
     const struct soma_graph *graph = search->context.graph;
+    enum fused_way out = soma_streams(graph, TENSOR_OUTPUT) ? FUSED_STREAMED_OUT : FUSED_STORED;
     uint64_t first = UINT64_MAX; /* before the first tile its weights are there */
     for (uint32_t l = 0; l < search->context.network->n_layer; l++) {
         bool outside = true;
         for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1]; o++) {
             if (graph->operand[o].source < 0)
-                bound->dram_byte += load_byte(search, &graph->operand[o], &curves[l]);
+                byte[way_in(graph, soma_operand_role(&graph->operand[o]))] +=
+                    load_byte(search, &graph->operand[o], &curves[l]);
             else
                 outside = false;
         }
         uint64_t weight = graph->weight_byte[l] * graph->word_byte;
-        bound->dram_byte += weight;
+        byte[way_in(graph, TENSOR_WEIGHT)] += weight;
         if (outside)
             first = least(first, weight);
         if (graph->first_use[l] == graph->first_use[l + 1])
-            bound->dram_byte += layer_byte(search, l);
+            byte[out] += layer_byte(search, l);
         if (search->context.compat && graph->classifier[l])
-            bound->dram_byte += classifier_byte(search, l, curves, mark);
+            byte[FUSED_LOADED] += classifier_byte(search, l, curves, mark);
     }
     struct byte_rate rate = search->machine.dram_rate;
-    bound->dram_cycle = byte_rate_cycle(bound->dram_byte, rate);
+    uint64_t store = search->machine.differs ? byte[FUSED_STORED] + byte[FUSED_STREAMED_OUT] : 0;
+    bound->dram_byte = fused_all_byte(byte);
+    bound->dram_cycle =
+        byte_rate_cycle(bound->dram_byte - store, rate) + fused_byte_cycle(store, true, &search->machine);
     if (first != UINT64_MAX)
         bound->cycle = bound->compute_cycle + byte_rate_full_cycle(first, rate);
 }
@@ -488,6 +500,8 @@ static uint64_t room_cycle(const struct soma_search *search, const double *cycle
 static void add_room(const struct soma_search *search, const double *cycle, uint8_t *mark,
                      struct soma_bound *bound)
 {
+    if (soma_streams(search->context.graph, TENSOR_WEIGHT))
+        return; /* they are not in the buffer */
     for (uint32_t l = 0; l < search->context.network->n_layer && !soma_search_is_over(search); l++) {
         uint64_t least_cycle = room_cycle(search, cycle, l, mark);
         bound->cycle = least_cycle > bound->cycle ? least_cycle : bound->cycle;
@@ -506,14 +520,14 @@ enum dse_status soma_bound(const struct soma_search *search, uint64_t tile_max, 
     if (soma_search_is_over(search)) /* what was not followed might make tiles cheaper: nothing is known */
         return DSE_OK;
     DSE_TRY(add_core(search, curves, tile_max, cycle, bound, err));
-    add_dram(search, curves, mark, bound);
+    uint64_t byte[FUSED_N_WAY] = {0};
+    add_dram(search, curves, mark, byte, bound);
     add_room(search, cycle, mark, bound);
     if (bound->cycle < bound->compute_cycle)
         bound->cycle = bound->compute_cycle;
     if (bound->cycle < bound->dram_cycle)
         bound->cycle = bound->dram_cycle;
-    bound->energy_j =
-        bound->core_energy_j + (double)bound->dram_byte * search->machine.dram_energy_j * (1 - 1e-9);
+    bound->energy_j = bound->core_energy_j + fused_dram_energy_j(byte, &search->machine) * (1 - 1e-9);
     bound->cost = soma_cost(search, bound->energy_j, bound->cycle);
     return DSE_OK;
 }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "costmodel/fused/fused_rule.h"
+
 /* Finer than this gains nothing that shows: what the first and the last tile cannot hide is 1 % by then. */
 enum { FINEST = 1 << 14, WORSE_IN_A_ROW = 12, SHORT_LIST = 6 };
 
@@ -80,7 +82,7 @@ static double own_cost(const struct layerwise *w, const struct soma_group_times 
     const struct objective *objective = &w->search->objective;
     uint64_t end = times->moved > times->last ? times->moved : times->last;
     double cycle = (double)(times->head_input_cycle + end + times->store_cycle);
-    double energy_j = times->core_energy_j + (double)times->dram_byte * w->search->machine.dram_energy_j;
+    double energy_j = times->core_energy_j + fused_dram_energy_j(times->dram_byte, &w->search->machine);
     return objective->energy_exponent * energy_j / w->price->energy_j +
            objective->delay_exponent * cycle / (double)w->price->cycle;
 }

@@ -2,6 +2,9 @@
  * from the first tile on. */
 #include "engines/soma/search/lfa_group.h"
 
+#include <string.h>
+
+#include "costmodel/fused/fused_rule.h"
 #include "engines/soma/notation/tile_plan.h"
 
 enum { MEMO_WAYS = 16 };
@@ -12,6 +15,7 @@ struct tile_cost {
     struct soma_shape shape; /* b 0: empty */
     uint64_t cycle;
     double energy_j;
+    double times[TENSOR_ROLE_COUNT], share; /* struct core_cost's */
 };
 
 struct soma_tile_memo {
@@ -31,7 +35,9 @@ struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
 /* What a tile does. With the compat rules one serves all tiles of a layer. */
 struct group_tile {
     uint64_t cycle, load_cycle, store_cycle;
-    uint64_t load_byte, output_byte, store_byte;
+    uint64_t load_byte, output_byte, store_byte; /* loads and output: that live in the buffer */
+    uint64_t stream_byte, stream_cycle;          /* of the loads that do not */
+    double times[TENSOR_ROLE_COUNT], share;
     uint64_t largest_load_byte;
     uint64_t weight_cycle; /* of its layer */
     double energy_j;
@@ -55,9 +61,9 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static uint64_t transfer_cycle(const struct group_state *group, uint64_t byte)
+static uint64_t load_cycle(const struct group_state *group, uint64_t byte)
 {
-    return byte_rate_cycle(byte, group->search->machine.dram_rate);
+    return fused_byte_cycle(byte, false, &group->search->machine);
 }
 
 /* False: more than the parser takes. */
@@ -82,11 +88,24 @@ static enum dse_status tile_cost(const struct group_state *group, uint32_t l, co
         *valid = status == DSE_OK;
         if (status != DSE_OK)
             return status == DSE_BAD_INPUT ? DSE_OK : status;
-        *kept = (struct tile_cost){*shape, cost.cycle, cost.energy_j};
+        *kept = (struct tile_cost){*shape, cost.cycle, cost.energy_j, {0}, cost.stream_share};
+        memcpy(kept->times, cost.stream_times, sizeof kept->times);
     }
     made->cycle = kept->cycle;
     made->energy_j = kept->energy_j;
+    made->share = kept->share;
+    memcpy(made->times, kept->times, sizeof made->times);
     return DSE_OK;
+}
+
+/* A load that goes past the buffer. */
+static void add_stream(const struct group_state *group, enum tensor_role role, uint64_t byte,
+                       struct group_tile *made)
+{
+    byte = soma_times(byte, made->times[role]);
+    made->stream_byte += byte;
+    made->stream_cycle += load_cycle(group, byte);
+    made->n_load++;
 }
 
 /* False: more bytes than the parser takes. */
@@ -105,12 +124,24 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
             continue;
         if (!bytes_of(graph, &need, &byte))
             return false;
+        if (soma_streams(graph, soma_operand_role(operand))) {
+            add_stream(group, soma_operand_role(operand), byte, made);
+            continue;
+        }
         made->load_byte += byte;
         made->largest_load_byte = later(made->largest_load_byte, byte);
-        made->load_cycle += transfer_cycle(group, byte);
+        made->load_cycle += load_cycle(group, byte);
         made->n_load++;
     }
+    if (graph->weight_byte[l] > 0 && soma_streams(graph, TENSOR_WEIGHT))
+        add_stream(group, TENSOR_WEIGHT, graph->weight_byte[l] * graph->word_byte, made);
     return true;
+}
+
+/* What of a layer's weights the buffer holds. */
+static uint64_t held_weight_byte(const struct soma_graph *graph, uint32_t l)
+{
+    return soma_streams(graph, TENSOR_WEIGHT) ? 0 : graph->weight_byte[l] * graph->word_byte;
 }
 
 /* Who reads the outputs, and how long they live for it. */
@@ -146,7 +177,10 @@ static enum dse_status measure_tile(const struct group_state *group, uint32_t l,
 {
     const struct soma_plan *plan = &group->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
-    *valid = bytes_of(plan->graph, shape, &made->output_byte) && add_loads(group, l, place, made);
+    *valid = bytes_of(plan->graph, shape, &made->output_byte);
+    if (*valid && plan->graph->streams) /* it says how much is to be loaded */
+        DSE_TRY(tile_cost(group, l, shape, memo, made, valid, err));
+    *valid = *valid && add_loads(group, l, place, made);
     if (!*valid)
         return DSE_OK;
     if (made->stored) {
@@ -155,9 +189,13 @@ static enum dse_status measure_tile(const struct group_state *group, uint32_t l,
             struct soma_shape share = soma_tile_share(&plan->grid[layer->flc], layer, place);
             (void)bytes_of(plan->graph, &share, &made->store_byte);
         }
-        made->store_cycle = transfer_cycle(group, made->store_byte);
+        if (soma_streams(plan->graph, TENSOR_OUTPUT)) {
+            made->store_byte = soma_times(made->store_byte, made->times[TENSOR_OUTPUT]);
+            made->output_byte = 0;
+        }
+        made->store_cycle = fused_byte_cycle(made->store_byte, true, &group->search->machine);
     }
-    return tile_cost(group, l, shape, memo, made, valid, err);
+    return plan->graph->streams ? DSE_OK : tile_cost(group, l, shape, memo, made, valid, err);
 }
 
 /* All of the layer at a place of the part. */
@@ -168,10 +206,10 @@ static enum dse_status measure_layer(struct group_state *group, uint32_t at, str
     const struct soma_layer_plan *layer = &group->plan.layer[l];
     struct soma_place place = {{0}};
     struct group_tile common = {0};
-    uint64_t weight_byte = group->plan.graph->weight_byte[l] * group->plan.graph->word_byte;
-    common.weight_cycle = transfer_cycle(group, weight_byte);
+    uint64_t weight_byte = held_weight_byte(group->plan.graph, l);
+    common.weight_cycle = load_cycle(group, weight_byte);
     add_uses(group, l, &common);
-    times->dram_byte += weight_byte;
+    times->dram_byte[FUSED_LOADED] += weight_byte;
     times->n_tensor += weight_byte > 0;
     times->n_read += weight_byte > 0 ? layer->n_tile : 0;
     if (weight_byte > 0) {
@@ -201,18 +239,42 @@ struct clock {
     uint32_t last_end;
 };
 
+/* Tile p, as far as it streams: what has no room beside the tile before goes between the two; a store of that
+ * tile before the loads, which are `*early` then, without what is loaded late. */
+static void run_streams(struct group_state *group, const struct group_tile *tile, uint32_t p,
+                        struct clock *clock, uint64_t *early, uint64_t *late, bool *stored)
+{
+    if (!group->plan.graph->streams)
+        return;
+    bool beside = soma_is_beside(clock->last->share, tile->share);
+    *(beside ? early : late) += tile->stream_cycle;
+    *stored = !beside && clock->last->stored && soma_streams(group->plan.graph, TENSOR_OUTPUT);
+    if (!*stored)
+        return;
+    uint64_t weight_cycle = *early - tile->load_cycle; /* they go first */
+    if (weight_cycle > 0)
+        clock->barrier = clock->dram = later(clock->dram, clock->before) + weight_cycle;
+    *early = tile->load_cycle;
+    clock->dram = later(clock->dram, clock->now) + clock->last->store_cycle;
+    group->wait[p] = clock->dram;
+}
+
 /* Tile p. While the tile before was next, the DRAM began to load what this one needs, weights first; behind
  * that stands the store of the tile before. Each starts when it may (docs/fused-schedule.md). */
 static void run_tile(struct group_state *group, const struct group_tile *tile, bool first, uint32_t p,
                      struct clock *clock, struct soma_group_times *times)
 {
-    uint64_t load_cycle = tile->load_cycle + (first ? tile->weight_cycle : 0);
+    uint64_t load_cycle = tile->load_cycle + (first ? tile->weight_cycle : 0), late_cycle = 0;
+    bool stored = false;
     if (p > 0) {
+        run_streams(group, tile, p, clock, &load_cycle, &late_cycle, &stored);
         if (load_cycle > 0)
             clock->barrier = clock->dram = later(clock->dram, clock->before) + load_cycle;
+        if (late_cycle > 0)
+            clock->barrier = clock->dram = later(clock->dram, clock->now) + late_cycle;
         uint64_t before = clock->living_byte + tile->load_byte + clock->last->load_byte;
         times->peak_byte = later(times->peak_byte, before);
-        if (clock->last->stored) {
+        if (clock->last->stored && !stored) {
             clock->dram = later(clock->dram, clock->now) + clock->last->store_cycle;
             group->wait[clock->last_end] = clock->dram;
         }
@@ -229,7 +291,10 @@ static void run_tile(struct group_state *group, const struct group_tile *tile, b
     if (clock->last_end == group->plan.n_tile)
         times->last_largest_byte = later(times->last_largest_byte, tile->output_byte);
     clock->last = tile;
-    times->dram_byte += tile->load_byte + tile->store_byte;
+    times->dram_byte[FUSED_LOADED] += tile->load_byte;
+    times->dram_byte[FUSED_STREAMED_IN] += tile->stream_byte;
+    times->dram_byte[soma_streams(group->plan.graph, TENSOR_OUTPUT) ? FUSED_STREAMED_OUT : FUSED_STORED] +=
+        tile->store_byte;
     times->core_energy_j += tile->energy_j;
     times->n_tensor += tile->n_load + 1;
     times->n_read += tile->n_load;
@@ -310,9 +375,8 @@ static enum dse_status time_part(const struct soma_search *search, const struct 
         return DSE_OK;
     times->n_tile = group.plan.n_tile;
     times->head_weight_cycle = group.tile[0].weight_cycle;
-    times->head_input_cycle = group.tile[0].load_cycle;
-    times->head_byte = search->context.graph->weight_byte[part->order[0]] * search->context.graph->word_byte +
-                       group.tile[0].load_byte;
+    times->head_input_cycle = group.tile[0].load_cycle + group.tile[0].stream_cycle;
+    times->head_byte = held_weight_byte(search->context.graph, part->order[0]) + group.tile[0].load_byte;
     times->head_largest_byte = group.tile[0].largest_load_byte;
     run(&group, times);
     times->valid = true;

@@ -19,7 +19,7 @@ struct soma_group_times {
     uint64_t inner_byte;        /* at any of its tiles but the last */
     /* the largest tensor that more tiles make smaller, among those of head_byte and of last_byte */
     uint64_t head_largest_byte, last_largest_byte;
-    uint64_t dram_byte;
+    uint64_t dram_byte[FUSED_N_WAY];
     double core_energy_j;
     uint64_t n_tile, n_tensor, n_read; /* of its schedule */
 };

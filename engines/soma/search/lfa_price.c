@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "costmodel/fused/fused_rule.h"
 #include "engines/soma/search/lfa_group.h"
 
 enum { FIRST_ROOM = 1 << 8, ROOM_MAX = 1 << 17 };
@@ -154,7 +155,7 @@ struct progress {
     uint64_t moved;             /* finish of the DRAM's tensors but for the last store */
     uint64_t store_cycle;       /* of the last store */
     uint64_t last_byte;         /* alive at the last tile */
-    uint64_t buffer_max_byte, dram_byte;
+    uint64_t buffer_max_byte, dram_byte[FUSED_N_WAY];
     uint64_t n_tile, n_tensor, n_read;
     double core_energy_j;
 };
@@ -178,7 +179,8 @@ static void append(struct progress *at, const struct soma_group_times *group)
     at->store_cycle = group->store_cycle;
     at->last_byte = group->last_byte;
     at->buffer_max_byte = later(at->buffer_max_byte, later(head, group->peak_byte));
-    at->dram_byte += group->dram_byte;
+    for (int way = 0; way < FUSED_N_WAY; way++)
+        at->dram_byte[way] += group->dram_byte[way];
     at->n_tile += group->n_tile;
     at->n_tensor += group->n_tensor;
     at->n_read += group->n_read;
@@ -265,7 +267,7 @@ enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma
     if (!fits)
         return DSE_OK;
     price->cycle = later(at.moved, at.last) + at.store_cycle;
-    price->energy_j = at.core_energy_j + (double)at.dram_byte * search->machine.dram_energy_j;
+    price->energy_j = at.core_energy_j + fused_dram_energy_j(at.dram_byte, &search->machine);
     price->buffer_max_byte = at.buffer_max_byte;
     price->n_part = at.n_tile + at.n_tensor + at.n_read;
     price->cost = soma_cost(search, price->energy_j, price->cycle);

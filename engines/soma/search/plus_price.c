@@ -20,18 +20,18 @@ static const struct soma_prefetch_options usual = {SOMA_STORE_LATE, SOMA_FILL_AN
 static void price_bound(const struct soma_search *search, const struct fused_schedule *schedule,
                         struct soma_price *price)
 {
-    uint64_t compute = 0, dram = 0, byte = 0;
+    uint64_t compute = 0, dram = 0, byte[FUSED_N_WAY] = {0};
     double energy = 0;
     for (uint32_t x = 0; x < schedule->n_tile; x++) {
         energy += schedule->tile[x].energy_j;
         compute += schedule->tile[x].cycle;
     }
     for (uint32_t k = 0; k < schedule->n_dram; k++) {
-        uint64_t moved = schedule->tensor[schedule->dram_order[k]].dram_byte;
-        byte += moved;
+        const struct fused_tensor *moved = &schedule->tensor[schedule->dram_order[k]];
+        byte[fused_way(moved)] += moved->dram_byte;
         dram += fused_transfer_cycle(moved, &search->machine);
     }
-    price->energy_j = energy + (double)byte * search->machine.dram_energy_j;
+    price->energy_j = energy + fused_dram_energy_j(byte, &search->machine);
     price->cycle = compute > dram ? compute : dram;
     price->cost = soma_cost(search, price->energy_j, price->cycle);
 }

@@ -115,7 +115,8 @@ static void sort(struct soma_prefetcher *p, uint32_t n_tensor, uint32_t *load_at
     for (int weights = 1; weights >= 0; weights--)
         for (uint32_t i = 0; i < n_tensor; i++) {
             const struct fused_tensor *tensor = &p->tensor[i];
-            if (fused_is_load(tensor) && (tensor->kind == FUSED_WEIGHT) == (weights != 0))
+            bool first = tensor->kind == FUSED_WEIGHT && !tensor->streamed;
+            if (fused_is_load(tensor) && first == (weights != 0))
                 p->by_need[load_at[tensor->first_use]++] = i;
             else if (tensor->kind == FUSED_OFMAP && weights)
                 p->store[store_at[tensor->producer_tile]++] = i;
@@ -173,7 +174,7 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule, const
         p->n_load += fused_is_load(tensor);
         p->n_store += tensor->kind == FUSED_OFMAP;
         if (tensor->kind != FUSED_LOCAL)
-            p->dram_cycle += fused_transfer_cycle(tensor->dram_byte, p->machine);
+            p->dram_cycle += fused_transfer_cycle(tensor, p->machine);
         if (tensor->layer > p->layer_max)
             p->layer_max = tensor->layer;
     }
@@ -219,12 +220,20 @@ static uint32_t next_need(const struct soma_prefetcher *p)
     return p->next_need < p->n_load ? (uint32_t)p->tensor[p->by_need[p->next_need]].first_use : p->n_tile;
 }
 
+/* Whether the next store, whose tile is over, has to be placed before tile x runs: its level has room for no
+ * more. The ones behind it may wait longer. */
+static bool store_is_due(const struct soma_prefetcher *p, uint32_t x)
+{
+    return p->next_store < p->n_ready && store_of(p, p->next_store)->streamed &&
+           store_of(p, p->next_store)->limit <= (int32_t)x;
+}
+
 /* Run the next tile when it is over by `until`. False also when it waits for a load that is not placed, or
  * for room that a store has to leave. */
 static bool run_tile(struct soma_prefetcher *p, uint64_t until)
 {
     uint32_t x = p->n_run;
-    if (x >= p->n_tile || x >= next_need(p))
+    if (x >= p->n_tile || x >= next_need(p) || store_is_due(p, x))
         return false;
     uint64_t finish = tile_start(p, x) + p->tile[x].cycle;
     if (finish > until || !hold_stores(p, x, 0))
@@ -275,7 +284,7 @@ static void place_load(struct soma_prefetcher *p, uint32_t id, uint32_t start)
 {
     const struct fused_tensor *tensor = &p->tensor[id];
     uint32_t first_use = (uint32_t)tensor->first_use;
-    uint64_t cycle = fused_transfer_cycle(tensor->dram_byte, p->machine);
+    uint64_t cycle = fused_transfer_cycle(tensor, p->machine);
     uint64_t finish = later(p->finish[start], p->free) + cycle;
     p->dram_left -= cycle;
     p->start[id] = (int32_t)start;
@@ -293,11 +302,12 @@ static void place_store(struct soma_prefetcher *p)
 {
     uint32_t at = p->next_store, end = p->store_end[at];
     const struct fused_tensor *tensor = store_of(p, at);
-    uint64_t cycle = fused_transfer_cycle(tensor->dram_byte, p->machine);
+    uint64_t cycle = fused_transfer_cycle(tensor, p->machine);
     uint64_t finish = later(p->finish[tensor->producer_tile + 1], p->free) + cycle;
     p->dram_left -= cycle;
     end = end > p->last_start ? end : p->last_start + 1;
-    while (end < p->n_tile) {
+    uint32_t most = tensor->streamed ? (uint32_t)tensor->limit : p->n_tile;
+    while (end < most) {
         if (end < p->n_run) {
             if (p->finish[end + 1] - p->tile[end].cycle >= finish)
                 break;
@@ -324,6 +334,8 @@ static uint32_t earliest_start(const struct soma_prefetcher *p, const struct fus
     uint32_t first_use = (uint32_t)tensor->first_use;
     if (tensor->byte > p->limit)
         return first_use;
+    if (tensor->streamed)
+        return tensor->limit > (int32_t)p->n_over ? (uint32_t)tensor->limit : p->n_over;
     return soma_living_back(&p->living, p->n_over, first_use, p->limit - tensor->byte);
 }
 
@@ -346,6 +358,8 @@ static bool has_room(const struct soma_prefetcher *p, const struct fused_tensor 
 {
     if (load->byte > p->limit)
         return (uint32_t)load->first_use <= p->n_over;
+    if (load->streamed)
+        return load->limit <= (int32_t)p->n_over;
     if ((uint32_t)load->first_use < *seen)
         return earliest_start(p, load) <= p->n_over;
     uint64_t room = p->limit - load->byte;
@@ -355,7 +369,7 @@ static bool has_room(const struct soma_prefetcher *p, const struct fused_tensor 
 /* Move a load into the time before `until`, which the DRAM would wait for `but`. */
 static bool fill_gap(struct soma_prefetcher *p, uint32_t but, uint64_t until)
 {
-    if (until <= p->free)
+    if (until <= p->free || store_is_due(p, p->n_over))
         return false;
     uint32_t seen = p->n_over;
     uint64_t most = 0;
@@ -367,7 +381,7 @@ static bool fill_gap(struct soma_prefetcher *p, uint32_t but, uint64_t until)
         n++;
         if (waits_for_store(p, tensor) ||
             ((uint32_t)tensor->first_use > need &&
-             p->free + fused_transfer_cycle(tensor->dram_byte, p->machine) > until) ||
+             p->free + fused_transfer_cycle(tensor, p->machine) > until) ||
             !has_room(p, tensor, &seen, &most) ||
             !hold_stores(p, p->n_over, p->n_over < (uint32_t)tensor->first_use ? tensor->byte : 0))
             continue;
@@ -395,7 +409,7 @@ static bool store_goes_first(const struct soma_prefetcher *p, uint64_t load_star
     uint64_t start = later(p->free, p->finish[store->producer_tile + 1]);
     if (p->options->store_rule == SOMA_STORE_SOON)
         return start <= load_start;
-    return start + fused_transfer_cycle(store->dram_byte, p->machine) <= load_start;
+    return start + fused_transfer_cycle(store, p->machine) <= load_start;
 }
 
 /* The next load of the order, or the one that holds up the tiles when those have to run first. */
@@ -423,7 +437,7 @@ static void place_next(struct soma_prefetcher *p)
         return;
     }
     uint64_t time = later(p->free, p->finish[start]);
-    if (store_goes_first(p, time)) {
+    if (store_goes_first(p, time) || store_is_due(p, start)) {
         place_store(p);
         return;
     }
@@ -523,7 +537,7 @@ void soma_prefetcher_order(const struct soma_prefetcher *p, double weight, uint3
     for (uint32_t i = 0; i < p->n_load; i++) {
         const struct fused_tensor *load = &p->tensor[p->by_need[i]];
         double k = (double)tile_start(p, (uint32_t)load->first_use) -
-                   weight * (double)fused_transfer_cycle(load->dram_byte, p->machine);
+                   weight * (double)fused_transfer_cycle(load, p->machine);
         insert(p, i, k, order, key);
     }
 }

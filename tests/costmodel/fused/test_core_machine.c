@@ -1,5 +1,6 @@
 /* Core arrays out of architectures. Sizes are those of SoMa (HPCA 2025), section VI-A, as written in the two
  * files. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +97,7 @@ static void test_core_machine_names_what_does_not_fit(void **state)
     (void)state;
     static const char *const row[][3] = {
         {"DRAM.bandwidth", "900 kB/s", "DRAM.bandwidth is 0.0009 bytes per cycle; a byte in 1024 cycles"},
-        {"DRAM.bandwidth", "unlimited", "DRAM.bandwidth is not limited"},
+        {"GBUF.keeps", "[Inputs, Outputs]", "GBUF stands inside the DRAM"},
         {"GBUF.read_bandwidth", "unlimited", "GBUF.read_bandwidth is not limited"},
         {"AL1.capacity", "8 KiB",
          "AL1.capacity is 8192 bytes; the core-array model has 16384 for the inputs"},
@@ -188,18 +189,15 @@ static void test_core_machine_split_names_what_does_not_fit(void **state)
 {
     (void)state;
     static const char *const row[][4] = {
-        {"simba", NULL, NULL, "GlobalBuffer does not keep Weights"},
-        {"eyeriss_12x14", NULL, NULL, "GlobalBuffer does not keep Weights"},
         {"k80", NULL, NULL, "it is a GPU"},
         {"tpu_128x128", "DRAM.bandwidth", "200 kB/s",
          "DRAM.bandwidth is 0.0005 bytes per cycle; a byte in 1024 cycles (0.000390625 GB/s at this clock) "
          "is "
          "the least"},
-        {"soma_edge", "DRAM.bandwidth", "unlimited", "DRAM.bandwidth is not limited"},
-        {"soma_edge", "DRAM.write_energy", "1 pJ", "DRAM costs more in one direction"},
-        {"tpu_128x128", "UnifiedBuffer.capacity", "unlimited", "UnifiedBuffer stands inside the DRAM"},
-        {"soma_edge", "GBUF.keeps", "[Weights, Outputs]", "GBUF does not keep Inputs"},
-        {"soma_edge", "GBUF.word", "16 bit", "GBUF needs the words of the DRAM"},
+        {"klotski", NULL, NULL, "has several instances"},
+        {"tpu_128x128", "UnifiedBuffer.capacity", "unlimited", "UnifiedBuffer has no capacity"},
+        {"tpu_128x128", "UnifiedBuffer.min_utilization", "0.5", "UnifiedBuffer has a least utilization"},
+        {"tpu_128x128", "DRAM.word", "12 bit", "DRAM needs words of whole bytes"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char path[128] = "experiments/architectures/";
@@ -211,12 +209,80 @@ static void test_core_machine_split_names_what_does_not_fit(void **state)
             !strstr(err.text, "is no machine for fused schedules"))
             fail_msg("%s %s: \"%s\"", row[i][0], row[i][1] ? row[i][1] : "", err.text);
     }
-    struct architecture arch = build(edge, NULL, NULL); /* only Timeloop's files can have such a network */
-    struct core_split split;
-    struct dse_error err;
-    arch.level[arch.n_level - 1].drain_latency_cycle = 1;
-    assert_int_equal(core_machine_split(&arch, &split, &err), DSE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "DRAM has energies or latencies of a network"));
+}
+
+/* Level by level and number by number what is cut out of four machines; the numbers are the files'. */
+static void test_core_machine_split_streams_what_the_buffer_does_not_keep(void **state)
+{
+    (void)state;
+    enum { W = 1u << TENSOR_WEIGHT, I = 1u << TENSOR_INPUT, O = 1u << TENSOR_OUTPUT };
+    static const struct {
+        const char *name, *key, *value, *buffer;
+        uint32_t streams;
+        uint64_t buffer_byte;
+    } row[] = {
+        {"simba", NULL, NULL, "GlobalBuffer", W, 128 << 10},
+        {"simba", "fused.keeps", "all", "GlobalBuffer", 0, 128 << 10},
+        {"eyeriss_12x14", NULL, NULL, "GlobalBuffer", W, 108 << 10},
+        {"mindmappings", NULL, NULL, "InputBuffer", W | O, 192 << 10},
+        {"mindmappings", "fused.buffer", "PsumBuffer", "PsumBuffer", W | I, 160 << 10},
+        {"mindmappings_banks", NULL, NULL, "InputBuffer", W | O, 14 * (32 << 10)}, /* 16 banks less 2 */
+        {"tpu_128x128", NULL, NULL, "UnifiedBuffer", 0, 28 << 20},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char path[128] = "experiments/architectures/";
+        struct core_split split;
+        struct dse_error err = {0};
+        const struct architecture arch =
+            build(strcat(strcat(path, row[i].name), ".yaml"), row[i].key, row[i].value);
+        if (core_machine_split(&arch, &split, &err) != DSE_OK)
+            fail_msg("%s: %s", row[i].name, err.text);
+        const struct storage_level *home = &split.core.level[split.home],
+                                   *top = &split.core.level[split.core.n_level - 1];
+        assert_string_equal(arch.level[split.buffer].name, row[i].buffer);
+        assert_string_equal(home->name, row[i].buffer);
+        assert_int_equal(split.streams, row[i].streams);
+        assert_int_equal(split.machine.buffer_byte, row[i].buffer_byte);
+        assert_int_equal(home->keep_role & 7, 7 & ~row[i].streams);
+        assert_true(home->size_word == ARCH_UNLIMITED && home->bank_group == 0);
+        assert_int_equal(top->is_dram, row[i].streams != 0);
+        assert_true(!top->is_dram || (top->keep_role & 7) == row[i].streams);
+        assert_int_equal(architecture_check(&split.core, &err), DSE_OK);
+    }
+}
+
+/* 10 words of a byte per cycle each way; 20 shared; none. A byte costs 6400/64 = 100 pJ of DRAM, and where the
+ * buffer holds it 29.6281407/8 pJ more. */
+static void test_core_machine_split_reads_the_dram_each_way(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *key, *value;
+        struct byte_rate load, store;
+    } row[] = {
+        {"simba", NULL, NULL, {20, 1}, {20, 1}},
+        {"simba_tablev", NULL, NULL, {10, 1}, {10, 1}},
+        {"simba_tablev", "DRAM.write_bandwidth", "5 GB/s", {10, 1}, {5, 1}},
+        {"simba_tablev", "DRAM.read_bandwidth", "unlimited", {1, 0}, {10, 1}},
+        {"simba", "DRAM.bandwidth", "unlimited", {1, 0}, {1, 0}},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char path[128] = "experiments/architectures/";
+        struct core_split split;
+        struct dse_error err = {0};
+        const struct architecture arch =
+            build(strcat(strcat(path, row[i].name), ".yaml"), row[i].key, row[i].value);
+        assert_int_equal(core_machine_split(&arch, &split, &err), DSE_OK);
+        const struct fused_machine *m = &split.machine;
+        assert_true(m->dram_rate.byte == row[i].load.byte && m->dram_rate.cycle == row[i].load.cycle);
+        assert_true(m->store_rate.byte == row[i].store.byte && m->store_rate.cycle == row[i].store.cycle);
+        assert_true(m->differs);
+        for (int way = 0; way < FUSED_N_WAY; way++) {
+            double want = way >= FUSED_STREAMED_IN ? 100e-12 : (100 + 29.6281407 / 8) * 1e-12;
+            if (fabs(m->way_energy_j[way] - want) > 1e-9 * want)
+                fail_msg("%s, way %d: %g J, not %g", row[i].name, way, m->way_energy_j[way], want);
+        }
+    }
 }
 
 int main(void)
@@ -228,6 +294,8 @@ int main(void)
         cmocka_unit_test(test_core_machine_cuts_any_architecture_below_its_dram),
         cmocka_unit_test(test_core_machine_split_is_that_of_the_core_array),
         cmocka_unit_test(test_core_machine_split_names_what_does_not_fit),
+        cmocka_unit_test(test_core_machine_split_streams_what_the_buffer_does_not_keep),
+        cmocka_unit_test(test_core_machine_split_reads_the_dram_each_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

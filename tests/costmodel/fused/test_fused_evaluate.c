@@ -111,6 +111,52 @@ static void test_fused_evaluate_moves_dram_bytes_and_holds_bytes(void **state)
     assert_int_equal(f->result.buffer_max_byte, 180);
 }
 
+/* Weights and the ofmap go past the buffer, stores at 5 bytes per cycle: 31-35. Of the buffer only ifmap and
+ * local tensor take room. */
+static void stream(struct fixture *f)
+{
+    f->machine.differs = true;
+    f->machine.store_rate = (struct byte_rate){5, 1};
+    for (int way = 0; way < FUSED_N_WAY; way++)
+        f->machine.way_energy_j[way] = 2 + way;
+    f->tensor[WEIGHT].streamed = f->tensor[OFMAP].streamed = true;
+    f->tensor[WEIGHT].byte = f->tensor[OFMAP].byte = 0;
+    f->tensor[WEIGHT].limit = -1;
+    f->tensor[OFMAP].limit = N_TILE;
+}
+
+static void test_fused_evaluate_streams_by_hand(void **state)
+{
+    struct fixture *f = *state;
+    stream(f);
+    evaluate(f, NULL);
+    assert_int_equal(f->result.fault, FUSED_OK);
+    assert_int_equal(f->result.cycle, 35);
+    assert_int_equal(f->result.dram_cycle, 19);
+    assert_int_equal(f->result.dram_byte, 170);
+    assert_int_equal(f->result.stream_byte, 120);
+    assert_int_equal(f->result.buffer_max_byte, 80);
+    assert_true(f->result.dram_energy_j == 50 * 2 + 100 * 4 + 20 * 5);
+    f->tensor[OFMAP].limit = N_TILE - 1;
+    check_fault(f, FUSED_LIFETIME, OFMAP, 0);
+    f->tensor[WEIGHT].limit = 0;
+    check_fault(f, FUSED_LIFETIME, WEIGHT, 0);
+}
+
+/* A DRAM without a limit takes no time: tiles 0-7 and 7-16. */
+static void test_fused_evaluate_knows_an_unlimited_dram(void **state)
+{
+    struct fixture *f = *state;
+    stream(f);
+    f->machine.store_rate = (struct byte_rate){1, 0};
+    evaluate(f, NULL);
+    assert_int_equal(f->result.cycle, 31);
+    f->machine.dram_rate = (struct byte_rate){1, 0};
+    evaluate(f, NULL);
+    assert_int_equal(f->result.cycle, 16);
+    assert_int_equal(f->result.dram_cycle, 0);
+}
+
 static void test_fused_evaluate_gives_sums_by_hand(void **state)
 {
     struct fixture *f = *state;
@@ -185,7 +231,8 @@ static void test_fused_evaluate_finds_loads_into_room_that_is_taken(void **state
     struct fixture *f = *state;
     f->schedule.n_dram = N_TENSOR;
     f->machine.buffer_byte = 170;
-    f->tensor[LOCAL] = (struct fused_tensor){FUSED_OFMAP, 0, 0, INT32_MIN, 30, 30, 0, 1, 0, -1, -1, -1};
+    f->tensor[LOCAL] =
+        (struct fused_tensor){FUSED_OFMAP, 0, 0, INT32_MIN, 30, 30, 0, 1, 0, -1, -1, -1, false, 0};
     f->tensor[IFMAP].start = f->tensor[IFMAP].first_use = f->tensor[IFMAP].last_use = 1;
     f->tensor[IFMAP].end = 2;
     f->order[1] = IFMAP;
@@ -249,6 +296,8 @@ int main(void)
         FUSED_TEST(test_fused_evaluate_gives_times_by_hand),
         FUSED_TEST(test_fused_evaluate_gives_sums_by_hand),
         FUSED_TEST(test_fused_evaluate_moves_dram_bytes_and_holds_bytes),
+        FUSED_TEST(test_fused_evaluate_streams_by_hand),
+        FUSED_TEST(test_fused_evaluate_knows_an_unlimited_dram),
         FUSED_TEST(test_fused_evaluate_names_the_position_that_overflows),
         FUSED_TEST(test_fused_evaluate_finds_tensors_that_are_not_alive),
         FUSED_TEST(test_fused_evaluate_finds_loads_of_what_is_not_stored),

@@ -126,10 +126,12 @@ static void check_replay(struct soma_case *c, const struct lowered *lowered,
 }
 
 /* Whether the schedule could be lowered. */
-static bool try_schedule(const char *name, uint32_t round, uint32_t *n_tightened, uint32_t *n_split)
+static bool try_schedule(const char *name, uint32_t streams, uint32_t round, uint32_t *n_tightened,
+                         uint32_t *n_split)
 {
     const struct buffer_allocate_options options = {1u << round % 4, 0, round % 3 ? SMALL_EFFORT : 0};
-    struct fused_machine machine = {0, {4u << round % 3, 1 + 2 * (round % 2)}, 84e-12};
+    struct fused_machine machine = {
+        .buffer_byte = 0, .dram_rate = {4u << round % 3, 1 + 2 * (round % 2)}, .dram_energy_j = 84e-12};
     struct random_stream random = random_stream_make(31, round, RANDOM_TEST);
     struct soma_case c;
     struct lowered lowered = {.fault = LOWER_SCHEDULE};
@@ -138,6 +140,10 @@ static bool try_schedule(const char *name, uint32_t round, uint32_t *n_tightened
     soma_case_open(&c, path, 8 << 20);
     c.context.batch = 1u << random_below(&random, 3);
     c.context.compat = round % 2 == 0;
+    if (streams) {
+        soma_case_stream(&c, streams);
+        soma_case_ways(&machine);
+    }
     const struct soma_lfa lfa = draw_lfa(&c, &random);
     if (soma_case_parse(&c, &lfa)) {
         improve(&c, &machine, &random);
@@ -171,7 +177,7 @@ static void test_lower_found_schedules_replay_to_their_latency(void **state)
     for (uint32_t i = 0; i < sizeof name / sizeof name[0]; i++) {
         uint32_t n_of_this = 0;
         for (uint32_t round = 0; round < 14; round++)
-            n_of_this += try_schedule(name[i], 100 * i + round, &n_tightened, &n_split);
+            n_of_this += try_schedule(name[i], 0, 100 * i + round, &n_tightened, &n_split);
         assert_true(n_of_this >= 4);
         n += n_of_this;
     }
@@ -179,10 +185,22 @@ static void test_lower_found_schedules_replay_to_their_latency(void **state)
     assert_true(n_tightened > 0 && n_split > 0);
 }
 
+/* Weights go past the buffer. */
+static void test_lower_replays_what_streams(void **state)
+{
+    uint32_t n = 0, n_tightened = 0, n_split = 0;
+    (void)state;
+    for (uint32_t round = 0; round < 20; round++)
+        n += try_schedule(round % 2 ? "resnet50_soma" : "inception_resnet_v1", 1u << TENSOR_WEIGHT,
+                          500 + round, &n_tightened, &n_split);
+    assert_true(n >= 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lower_found_schedules_replay_to_their_latency),
+        cmocka_unit_test(test_lower_replays_what_streams),
     };
     return cmocka_run_group_tests_name("lowering of found schedules", tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void open_core(struct fixture *f, const char *arch, const char *engine)
     if (yaml_read(&doc, path, &f->err) != DSE_OK ||
         architecture_build_with_ert(&doc, NULL, NULL, 0, &f->arch, &f->err) != DSE_OK ||
         core_machine_split(&f->arch, &f->split, &f->err) != DSE_OK ||
-        mapper_core_init(&f->split.core, engine_find(engine), NULL, BUDGET, &f->core, &f->err) != DSE_OK)
+        mapper_core_init(&f->split, engine_find(engine), NULL, BUDGET, &f->core, &f->err) != DSE_OK)
         fail_msg("%s: %s", arch, f->err.text);
     yaml_doc_free(&doc);
 }
@@ -380,7 +380,7 @@ static void test_mapper_core_shares_costs_by_content(void **state)
     variant[3].seed++;
     variant[4].option[0]++;
     variant[5].arch.level[0].read_energy_j = 1e-12;
-    assert_int_equal(mapper_core_init(&f.split.core, engine_find("cosa"), NULL, BUDGET, &variant[6], &f.err),
+    assert_int_equal(mapper_core_init(&f.split, engine_find("cosa"), NULL, BUDGET, &variant[6], &f.err),
                      DSE_OK);
     assert_int_equal(core_cache_new(1 << 12, &cache, &f.err), DSE_OK);
     for (size_t i = 0; i < 7; i++) {
@@ -433,7 +433,7 @@ static void test_mapper_core_takes_mappers_only(void **state)
     struct mapper_core core;
     (void)state;
     open_core(&f, "soma_edge", "descent");
-    assert_int_equal(mapper_core_init(&f.split.core, engine_find("unfused"), NULL, 0, &core, &f.err),
+    assert_int_equal(mapper_core_init(&f.split, engine_find("unfused"), NULL, 0, &core, &f.err),
                      DSE_BAD_USAGE);
     assert_non_null(strstr(f.err.text, "unfused is no mapper"));
     arena_free(&f.arena);

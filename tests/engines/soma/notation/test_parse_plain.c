@@ -90,7 +90,8 @@ static void check_scheme(const struct soma_context *context, const struct soma_l
     struct fused_result result;
     struct soma_fault_info fault;
     struct dse_error err = {0};
-    const struct fused_machine machine = {UINT64_MAX / 2, {16, 1}, 84e-12};
+    const struct fused_machine machine = {
+        .buffer_byte = UINT64_MAX / 2, .dram_rate = {16, 1}, .dram_energy_j = 84e-12};
     char message[256];
     check(soma_parse(context, lfa, arena, &schedule, &fault, &err), &err, network);
     seen->n_empty += fault.what == SOMA_EMPTY;

@@ -80,7 +80,8 @@ static struct soma_lfa draw_lfa(struct soma_case *c, struct random_stream *rando
 /* Weights are loaded once; a whole schedule stores every network output at least once. */
 static void check_schedule(struct soma_case *c)
 {
-    const struct fused_machine machine = {UINT64_MAX / 2, {16, 1}, 84e-12};
+    const struct fused_machine machine = {
+        .buffer_byte = UINT64_MAX / 2, .dram_rate = {16, 1}, .dram_energy_j = 84e-12};
     struct fused_result result;
     uint64_t weight_byte = 0;
     assert_int_equal(fused_evaluate(&c->schedule, &machine, &c->arena, NULL, &result, &c->err), DSE_OK);

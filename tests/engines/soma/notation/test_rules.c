@@ -227,7 +227,8 @@ static void test_parse_keeps_what_a_later_group_reads(void **state)
 {
     (void)state;
     for (int compat = 0; compat <= 1; compat++) {
-        const struct fused_machine machine = {1 << 20, {8, 1}, 0};
+        const struct fused_machine machine = {
+            .buffer_byte = 1 << 20, .dram_rate = {8, 1}, .dram_energy_j = 0};
         struct fused_result result;
         struct soma_case c;
         soma_case_open(&c, tiny6, 1 << 20);

@@ -30,17 +30,28 @@ static void check(enum dse_status status, const struct dse_error *err)
         fail_msg("%s", err->text);
 }
 
-static void open_case(struct bound_case *b, const char *path, bool compat, uint32_t batch,
-                      uint64_t buffer_byte, uint64_t rate)
+/* `streams`: the roles that go past the buffer. */
+static void open_streams(struct bound_case *b, const char *path, bool compat, uint32_t streams,
+                         uint32_t batch, uint64_t buffer_byte, uint64_t rate)
 {
     memset(b, 0, sizeof *b);
     soma_case_open(&b->c, path, buffer_byte);
     b->c.context.compat = compat;
     b->c.context.batch = batch;
+    if (streams)
+        soma_case_stream(&b->c, streams);
     soma_case_cache(&b->c);
     b->search = soma_case_search(&b->c, buffer_byte, rate);
+    if (streams)
+        soma_case_ways(&b->search.machine);
     arena_init(&b->scratch);
     check(soma_bound(&b->search, 1 << 20, &b->c.arena, &b->bound, &b->err), &b->err);
+}
+
+static void open_case(struct bound_case *b, const char *path, bool compat, uint32_t batch,
+                      uint64_t buffer_byte, uint64_t rate)
+{
+    open_streams(b, path, compat, 0, batch, buffer_byte, rate);
 }
 
 static void close_case(struct bound_case *b)
@@ -106,7 +117,7 @@ static void test_bound_is_below_every_scheme_of_a_small_network(void **state)
     }
 }
 
-static uint32_t walk(const char *path, bool compat, int n_step)
+static uint32_t walk(const char *path, bool compat, uint32_t streams, int n_step)
 {
     struct bound_case b;
     struct soma_lfa lfa;
@@ -114,7 +125,7 @@ static uint32_t walk(const char *path, bool compat, int n_step)
     struct plus_point now, next;
     struct random_stream stream = random_stream_make(11, compat, RANDOM_TEST);
     uint32_t n_valid = 0;
-    open_case(&b, path, compat, 1, 256 * MB, 32);
+    open_streams(&b, path, compat, streams, 1, 256 * MB, 32);
     uint32_t n = b.c.network.n_layer, *where = arena_alloc(&b.c.arena, n, sizeof *where);
     soma_lfa_new(n, &b.c.arena, &lfa);
     plus_point_new(n, &b.c.arena, &now);
@@ -142,13 +153,25 @@ static void test_bound_is_below_random_schemes(void **state)
     (void)state;
     uint32_t n_valid = 0;
     for (int compat = 0; compat <= 1; compat++) {
-        n_valid += walk("tests/known/soma/diamond.yaml", compat, 300);
-        n_valid += walk("experiments/networks/resnet50_soma.yaml", compat, 200);
-        n_valid += walk("experiments/networks/randwire_small.yaml", compat, 200);
-        n_valid += walk("experiments/networks/gpt2_small_prefill512.yaml", compat, 200);
-        n_valid += walk("experiments/networks/gpt2_small_decode513.yaml", compat, 200);
+        n_valid += walk("tests/known/soma/diamond.yaml", compat, 0, 300);
+        n_valid += walk("experiments/networks/resnet50_soma.yaml", compat, 0, 200);
+        n_valid += walk("experiments/networks/randwire_small.yaml", compat, 0, 200);
+        n_valid += walk("experiments/networks/gpt2_small_prefill512.yaml", compat, 0, 200);
+        n_valid += walk("experiments/networks/gpt2_small_decode513.yaml", compat, 0, 200);
     }
     assert_true(n_valid > 500);
+}
+
+static void test_bound_is_below_schemes_where_tensors_stream(void **state)
+{
+    (void)state;
+    uint32_t n_valid = 0;
+    for (uint32_t streams = 1; streams < 8; streams += 2) {
+        n_valid += walk("tests/known/soma/diamond.yaml", false, streams, 60);
+        n_valid += walk("experiments/networks/resnet50_soma.yaml", false, streams, 15);
+        n_valid += walk("experiments/networks/gpt2_small_decode513.yaml", false, streams, 8);
+    }
+    assert_true(n_valid > 80);
 }
 
 /* Random schemes as prefetching schedules them in a buffer of 4 MB, which ResNet-50's weights fill six
@@ -196,8 +219,8 @@ static void test_bound_is_below_schedules_in_a_small_buffer(void **state)
 static void test_bound_leaves_out_what_no_window_reads(void **state)
 {
     (void)state;
-    assert_true(walk("tests/known/soma/odd_windows.yaml", false, 400) > 200);
-    assert_true(walk("tests/known/soma/odd_windows.yaml", true, 400) > 200);
+    assert_true(walk("tests/known/soma/odd_windows.yaml", false, 0, 400) > 200);
+    assert_true(walk("tests/known/soma/odd_windows.yaml", true, 0, 400) > 200);
 }
 
 /* tests/known/soma/public.csv: cycles and energy of the published program. */
@@ -233,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bound_is_below_every_scheme_of_a_small_network),
         cmocka_unit_test(test_bound_is_below_random_schemes),
+        cmocka_unit_test(test_bound_is_below_schemes_where_tensors_stream),
         cmocka_unit_test(test_bound_is_below_schedules_in_a_small_buffer),
         cmocka_unit_test(test_bound_leaves_out_what_no_window_reads),
         cmocka_unit_test(test_bound_is_below_the_published_results),

@@ -24,7 +24,8 @@ struct price_case {
     struct arena scratch;
 };
 
-static void open_case(struct price_case *c, const char *network, uint32_t batch, bool compat)
+static void open_case(struct price_case *c, const char *network, uint32_t batch, bool compat,
+                      uint32_t streams)
 {
     struct dse_error *err = &c->base.err;
     soma_case_open(&c->base, network, BUFFER_BYTE);
@@ -34,7 +35,11 @@ static void open_case(struct price_case *c, const char *network, uint32_t batch,
     c->base.context.core = core_cached_scheduler(&c->cached);
     c->base.context.batch = batch;
     c->base.context.compat = compat;
+    if (streams)
+        soma_case_stream(&c->base, streams);
     c->search = soma_case_search(&c->base, BUFFER_BYTE, 16);
+    if (streams)
+        soma_case_ways(&c->search.machine);
     assert_int_equal(soma_lfa_prices_new(&c->search, &c->prices, err), DSE_OK);
     arena_init(&c->scratch);
 }
@@ -60,11 +65,12 @@ static bool compare(struct price_case *c, const struct soma_lfa *lfa)
         return false;
     assert_int_equal(plain.cycle, fast.cycle);
     assert_int_equal(plain.buffer_max_byte, fast.buffer_max_byte);
+    assert_int_equal(plain.n_part, fast.n_part);
     assert_true(fabs(plain.energy_j - fast.energy_j) <= 1e-12 * plain.energy_j);
     return true;
 }
 
-static void walk(const char *network, uint32_t batch, bool compat)
+static void walk(const char *network, uint32_t batch, bool compat, uint32_t streams)
 {
     struct price_case c;
     struct soma_mover mover[2];
@@ -72,7 +78,7 @@ static void walk(const char *network, uint32_t batch, bool compat)
     struct soma_price price;
     struct random_stream stream = random_stream_make(batch, compat, RANDOM_TEST);
     uint32_t n_valid = 0;
-    open_case(&c, network, batch, compat);
+    open_case(&c, network, batch, compat, streams);
     struct dse_error *err = &c.base.err;
     uint32_t n_layer = c.base.network.n_layer;
     for (int i = 0; i < 2; i++)
@@ -100,7 +106,7 @@ static void walk_all(const char *network)
 {
     for (uint32_t batch = 1; batch <= 4; batch += 3)
         for (int compat = 0; compat < 2; compat++)
-            walk(network, batch, compat);
+            walk(network, batch, compat, 0);
 }
 
 static void test_lfa_price_is_the_plain_price_of_tiny6(void **state)
@@ -134,6 +140,19 @@ static void test_lfa_price_is_the_plain_price_of_gpt2(void **state)
     walk_all("experiments/networks/gpt2_small_decode513.yaml");
 }
 
+/* Weights past the buffer, as on Simba; all but one role, as where each has a buffer; all. */
+static void test_lfa_price_is_the_plain_price_where_tensors_stream(void **state)
+{
+    static const uint32_t streams[] = {1u << TENSOR_WEIGHT, 7u & ~(1u << TENSOR_INPUT),
+                                       7u & ~(1u << TENSOR_OUTPUT), 7u};
+    (void)state;
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        walk("tests/known/soma/tiny6.yaml", 1, false, streams[i]);
+        walk("experiments/networks/resnet50_soma.yaml", 2, false, streams[i]);
+        walk("experiments/networks/gpt2_small_prefill512.yaml", 1, false, streams[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_lfa_price_is_the_plain_price_of_inception_resnet),
         cmocka_unit_test(test_lfa_price_is_the_plain_price_of_randwire),
         cmocka_unit_test(test_lfa_price_is_the_plain_price_of_gpt2),
+        cmocka_unit_test(test_lfa_price_is_the_plain_price_where_tensors_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,14 +32,19 @@ static void check(enum dse_status status, const struct dse_error *err)
         fail_msg("%s", err->text);
 }
 
-static void open_case(struct prefetch_case *p, const char *path, bool compat, uint64_t buffer_byte,
-                      uint64_t rate)
+/* `streams`: the roles that go past the buffer. */
+static void open_case(struct prefetch_case *p, const char *path, bool compat, uint32_t streams,
+                      uint64_t buffer_byte, uint64_t rate)
 {
     memset(p, 0, sizeof *p);
     soma_case_open(&p->c, path, 8 * MB);
     p->c.context.compat = compat;
+    if (streams)
+        soma_case_stream(&p->c, streams);
     soma_case_cache(&p->c);
     p->search = soma_case_search(&p->c, buffer_byte, rate);
+    if (streams)
+        soma_case_ways(&p->search.machine);
     arena_init(&p->scratch);
 }
 
@@ -116,7 +121,8 @@ static void check_polish(struct prefetch_case *p, const struct soma_lfa *lfa)
         assert_true(after.cycle <= before.cycle);
 }
 
-static uint32_t walk(const char *path, bool compat, uint64_t buffer_byte, uint64_t rate, int n_step)
+static uint32_t walk(const char *path, bool compat, uint32_t streams, uint64_t buffer_byte, uint64_t rate,
+                     int n_step)
 {
     struct prefetch_case p;
     struct random_stream stream = random_stream_make(7, buffer_byte + rate, RANDOM_TEST);
@@ -124,7 +130,7 @@ static uint32_t walk(const char *path, bool compat, uint64_t buffer_byte, uint64
     struct soma_price price;
     struct plus_point now, next;
     uint32_t n_fit = 0;
-    open_case(&p, path, compat, buffer_byte, rate);
+    open_case(&p, path, compat, streams, buffer_byte, rate);
     uint32_t n = p.c.network.n_layer, *where = arena_alloc(&p.c.arena, n, sizeof *where);
     soma_lfa_new(n, &p.c.arena, &lfa);
     plus_point_new(n, &p.c.arena, &now);
@@ -160,10 +166,22 @@ static void test_prefetch_is_valid_on_random_schemes(void **state)
     uint32_t n_fit = 0;
     for (size_t i = 0; i < sizeof path / sizeof path[0]; i++)
         for (int compat = 0; compat <= 1; compat++) {
-            n_fit += walk(path[i], compat, i == 0 ? 60 * KB : 6 * MB, 32, i == 0 ? 200 : 25);
-            n_fit += walk(path[i], compat, i == 0 ? 100 * KB : 32 * MB, 8, i == 0 ? 200 : 25);
+            n_fit += walk(path[i], compat, 0, i == 0 ? 60 * KB : 6 * MB, 32, i == 0 ? 200 : 25);
+            n_fit += walk(path[i], compat, 0, i == 0 ? 100 * KB : 32 * MB, 8, i == 0 ? 200 : 25);
         }
     assert_true(n_fit > 500);
+}
+
+static void test_prefetch_is_valid_where_tensors_stream(void **state)
+{
+    (void)state;
+    uint32_t n_fit = 0;
+    for (uint32_t streams = 1; streams < 8; streams++) {
+        n_fit += walk("tests/known/soma/tiny6.yaml", false, streams, 60 * KB, 8, 60);
+        n_fit += walk("experiments/networks/resnet50_soma.yaml", false, streams, 6 * MB, 32, 12);
+        n_fit += walk("experiments/networks/gpt2_small_prefill512.yaml", false, streams, 8 * MB, 16, 12);
+    }
+    assert_true(n_fit > 200);
 }
 
 /* The published second stage takes so many cycles for the same fusion (the oracles *_s2). With many stores
@@ -189,7 +207,7 @@ static void test_prefetch_is_as_good_as_the_published_second_stage(void **state)
         struct prefetch_case p;
         struct fused_schedule schedule;
         struct soma_price price;
-        open_case(&p, known[i].network, true, MB, 8);
+        open_case(&p, known[i].network, true, 0, MB, 8);
         check(fused_oracle_read(known[i].start, &p.c.arena, &oracle[0], &p.err), &p.err);
         check(fused_oracle_read(known[i].end, &p.c.arena, &oracle[1], &p.err), &p.err);
         p.search.machine = oracle[1].machine;
@@ -270,7 +288,7 @@ static void test_prefetch_is_optimal_where_all_is_enumerated(void **state)
         struct arena arena;
         uint32_t id[16];
         arena_init(&arena);
-        open_case(&p, "tests/known/soma/tiny6.yaml", k & 2, (84 + 7 * (uint64_t)k) * KB, k & 4 ? 8 : 32);
+        open_case(&p, "tests/known/soma/tiny6.yaml", k & 2, 0, (84 + 7 * (uint64_t)k) * KB, k & 4 ? 8 : 32);
         struct soma_lfa lfa = soma_case_lfa(&p.c, groups[k & 1]);
         check(soma_parse(&p.search.context, &lfa, &arena, &schedule, &fault, &p.err), &p.err);
         check(plus_polish(&p.search, &lfa, NULL, 30, NULL, random_stream_make(1, 1, RANDOM_TEST), &arena,
@@ -295,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prefetch_is_valid_on_random_schemes),
+        cmocka_unit_test(test_prefetch_is_valid_where_tensors_stream),
         cmocka_unit_test(test_prefetch_is_as_good_as_the_published_second_stage),
         cmocka_unit_test(test_prefetch_is_optimal_where_all_is_enumerated),
     };
