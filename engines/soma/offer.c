@@ -163,7 +163,8 @@ static enum dse_status price_unrolled(const struct soma_search *search, struct a
 {
     DSE_TRY(soma_price_lfa(search, &u->lfa, search->machine.buffer_byte, scratch, &u->plain, &u->plain_price,
                            err));
-    return plus_price(search, &u->lfa, NULL, INFINITY, scratch, &u->prefetched, &u->price, NULL, err);
+    return plus_polish(search, &u->lfa, NULL, 0, NULL, (struct random_stream){0}, scratch, &u->prefetched,
+                       &u->price, err);
 }
 
 /* The same with what passes from repetition to repetition, and into and out of them, left in the buffer. */
