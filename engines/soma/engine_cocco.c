@@ -215,6 +215,7 @@ const struct engine engine_cocco = {
     .takes_machine = soma_takes_machine,
     .takes_task = soma_takes_network,
     .group = &soma_group,
+    .remark = soma_remark,
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 7e-5, .evaluations = 100, .evaluation_s = 4e-6, .option = {"rounds", "starts"}},

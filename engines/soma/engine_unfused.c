@@ -66,6 +66,7 @@ const struct engine engine_unfused = {
     .takes_machine = soma_takes_machine,
     .takes_task = soma_takes_network,
     .group = &soma_group,
+    .remark = soma_remark,
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 7e-5, .evaluations = 0, .evaluation_s = 0},

@@ -15,8 +15,9 @@
 enum { PLACE_EFFORT = 300000 };
 
 /* The family's own metrics but those of the first stage and of places. */
-static void put_own(const struct soma_lfa *lfa, const struct fused_schedule *fused,
-                    const struct fused_result *result, struct engine_schedule *totals)
+static void put_own(const struct soma_task *task, const struct soma_lfa *lfa,
+                    const struct fused_schedule *fused, const struct fused_result *result,
+                    struct engine_schedule *totals)
 {
     struct soma_metrics own;
     soma_metrics_init(&own);
@@ -30,6 +31,7 @@ static void put_own(const struct soma_lfa *lfa, const struct fused_schedule *fus
     own.n_fine_group = lfa->n_flc;
     own.n_tile = fused->n_tile;
     own.n_dram_tensor = fused->n_dram;
+    own.n_repeated_layer = task->graph.network->n_layer - task->search.context.network->n_layer;
     for (uint32_t g = 0; g < lfa->n_flc; g++)
         own.n_layer_group += lfa->dram_cut[g];
     soma_metrics_put(&own, totals);
@@ -44,7 +46,7 @@ static enum dse_status sum_up(const struct soma_task *task, const struct soma_lf
     engine_schedule_init(totals);
     DSE_TRY(schedule_metrics(pricer, fused, result, &totals->metrics, err));
     totals->accounting = soma_core_accounting(task->core.choice.core, pricer->accounting);
-    put_own(lfa, fused, result, totals);
+    put_own(task, lfa, fused, result, totals);
     return DSE_OK;
 }
 

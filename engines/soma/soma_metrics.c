@@ -33,9 +33,13 @@ struct soma_metrics soma_metrics_get(const struct engine_schedule *schedule)
 
 void soma_remark(const struct engine_schedule *found, struct text_buffer *out)
 {
-    uint64_t cycle = soma_metrics_get(found).stage1_latency_cycle;
+    const struct soma_metrics own = soma_metrics_get(found);
+    const uint64_t cycle = own.stage1_latency_cycle, repeated = own.n_repeated_layer;
     char shown[48];
     if (cycle > 0 && cycle != METRIC_U64_MISSING)
         text_append(out, "  %-*s  %s cycles with double buffering\n", LABEL, "first stage",
                     text_thousands(cycle, shown, sizeof shown));
+    if (repeated > 0 && repeated != METRIC_U64_MISSING)
+        text_append(out, "  %-*s  %s layers are scheduled as those of their first block\n", LABEL,
+                    "blocks", text_thousands(repeated, shown, sizeof shown));
 }

@@ -25,7 +25,9 @@
     X(S, stage1_buffer_average_compute_byte, F64, "byte", NONE, NEITHER,                                     \
       "Global buffer in use with double buffering, average over the time in which the core array computes")  \
     X(S, placed, U64, "1", NONE, MORE, "1: every tensor has a place in the global buffer")                   \
-    X(S, n_split_tensor, U64, "1", NONE, LESS, "Tensors that lie there in several pieces")
+    X(S, n_split_tensor, U64, "1", NONE, LESS, "Tensors that lie there in several pieces")                   \
+    X(S, n_repeated_layer, U64, "1", NONE, NEITHER,                                                          \
+      "Layers of repeated blocks that were scheduled as those of the first one, without a search")
 
 struct soma_metrics {
     SOMA_METRIC_LIST(METRIC_MEMBER, soma_metrics)
@@ -40,7 +42,7 @@ void soma_metrics_init(struct soma_metrics *metrics);
 void soma_metrics_put(const struct soma_metrics *metrics, struct engine_schedule *schedule);
 struct soma_metrics soma_metrics_get(const struct engine_schedule *schedule);
 
-/* The hook `remark` of the engines with two stages: what the first one reached. */
+/* The hook `remark` of the engines: what the first of two stages reached, and what was not searched. */
 void soma_remark(const struct engine_schedule *found, struct text_buffer *out);
 
 #endif

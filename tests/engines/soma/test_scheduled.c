@@ -59,6 +59,10 @@ static const struct row row[] = {
      "- {name: a, type: matmul, C: 8, K: 20, P: 6, groups: 4, from: q, weights_from: t}\n"
      "- {name: t, type: transpose, C: 8, K: 8, P: 5, permute: CHW, from: k}\n",
      2, 2 * (48 + 40 + 120), 2 * 20 * 2 * 6},
+    /* two groups of queries share each of two second operands */
+    {"inputs: {q: {C: 8, H: 6}, k: {C: 4, H: 5}}\n",
+     "- {name: a, type: matmul, C: 8, K: 20, P: 6, groups: 4, share: 2, from: q, weights_from: k}\n", 2,
+     2 * (48 + 20 + 120), 2 * 20 * 2 * 6},
     {GRAPH, "- {name: a, type: pool, C: 8, P: 3, Q: 3, R: 2, S: 2, stride: 2, from: input}\n", 1, 288 + 72,
      0},
     {GRAPH,
@@ -183,6 +187,47 @@ static void test_a_gather_moves_its_rows_alone(void **state)
     }
 }
 
+/* Weights, rows of tables and outputs once, inputs not counted: bytes that any schedule moves. */
+static double least_moved(const struct network *network)
+{
+    double byte = 0;
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct layer *layer = &network->layer[l];
+        const double map = (double)layer->k * layer->p * layer->q;
+        bool is_read = false;
+        for (uint32_t r = 0; r < network->n_layer; r++) {
+            is_read |= network->layer[r].weight_producer == (int32_t)l;
+            for (uint32_t i = 0; i < network->layer[r].n_producer; i++)
+                is_read |= network->layer[r].producer[i] == (int32_t)l;
+        }
+        byte += layer->type == LAYER_EMBEDDING ? map : (double)layer_weight_words(layer);
+        byte += is_read ? 0 : map;
+    }
+    return byte;
+}
+
+/* bert_base has three embeddings, gpt2 a block twelve times. */
+static void test_whole_networks(void **state)
+{
+    static const char *const path[] = {"experiments/networks/bert_base.yaml",
+                                       "experiments/networks/gpt2.yaml"};
+    static const struct engine *const engine[] = {&engine_unfused, &engine_soma_plus};
+    (void)state;
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++)
+        for (size_t e = 0; e < sizeof engine / sizeof *engine; e++) {
+            struct schedule_run run;
+            schedule_run_open(&run, engine[e], path[i], "8 MiB");
+            run.task.budget.max_evaluations = 300;
+            schedule_run_solve(&run);
+            assert_true(run.result.feasible);
+            assert_true(run.result.schedule.dram_byte >= least_moved(&run.network));
+            assert_true(run.result.schedule.latency_cycle * MAC_PER_CYCLE >=
+                        (double)network_macs(&run.network, 1));
+            read_back(&run);
+            schedule_run_close(&run);
+        }
+}
+
 static void test_refusals_name_layer_and_reason(void **state)
 {
     static const struct {
@@ -223,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_layer_type_is_scheduled),
         cmocka_unit_test(test_a_gather_moves_its_rows_alone),
+        cmocka_unit_test(test_whole_networks),
         cmocka_unit_test(test_refusals_name_layer_and_reason),
     };
     return cmocka_run_group_tests_name("soma scheduled", tests, NULL, NULL);
