@@ -76,6 +76,7 @@ struct repeater {
     struct arena *arena;
     const struct network_block *block;
     uint32_t n_block;
+    uint32_t n_name;         /* of producers, so far */
     struct name_table owner; /* names of layers and inputs: 0, or 1 + the number of their block */
 };
 
@@ -190,13 +191,16 @@ static enum dse_status name_in(const struct repeater *r, size_t owner, uint32_t 
 }
 
 /* A producer, as a layer of block `in` (0: of none) in that repetition names it. */
-static enum dse_status rename_one(const struct repeater *r, size_t in, uint32_t repetition,
+static enum dse_status rename_one(struct repeater *r, size_t in, uint32_t repetition,
                                   const struct ynode *node, const struct ynode **out, struct dse_error *err)
 {
     const char *name = node->text;
     const struct ynode *feed = in && repetition > 1 ? yaml_find(r->block[in - 1].feeds, name) : NULL;
     size_t owner = feed ? in : owner_of(r, name);
     *out = node;
+    if (r->n_name++ == EXPAND_STEP_MAX)
+        return dse_fail_at(err, DSE_LIMIT, r->doc->path, node->line,
+                           "blocks stand for more than %d names of producers", EXPAND_STEP_MAX);
     if (owner == 0)
         return DSE_OK;
     uint32_t from = feed ? repetition - 1 : owner == in ? repetition : r->block[owner - 1].times;
@@ -204,7 +208,7 @@ static enum dse_status rename_one(const struct repeater *r, size_t in, uint32_t 
     return name == node->text ? DSE_OK : node_make_scalar(node, name, r->arena, out, err);
 }
 
-static enum dse_status rename_all(const struct repeater *r, size_t in, uint32_t repetition,
+static enum dse_status rename_all(struct repeater *r, size_t in, uint32_t repetition,
                                   const struct ynode *node, const struct ynode **out, struct dse_error *err)
 {
     struct node_list list = {0};
@@ -226,7 +230,7 @@ static enum dse_status rename_all(const struct repeater *r, size_t in, uint32_t 
 }
 
 /* The layer of repetition `repetition`, counted from 1. */
-static enum dse_status repeat_layer(const struct repeater *r, size_t in, uint32_t repetition,
+static enum dse_status repeat_layer(struct repeater *r, size_t in, uint32_t repetition,
                                     const struct ynode *node, struct node_list *out, struct dse_error *err)
 {
     struct node_list list = {0};
@@ -274,7 +278,7 @@ static enum dse_status repeat_inputs(const struct repeater *r, const struct node
     return DSE_OK;
 }
 
-static enum dse_status repeat_layers(const struct repeater *r, const struct node_list *layer,
+static enum dse_status repeat_layers(struct repeater *r, const struct node_list *layer,
                                      struct node_list *out, struct dse_error *err)
 {
     size_t i = 0;

@@ -7,6 +7,9 @@
 #include "base/yaml.h"
 #include "costmodel/model/network.h"
 
+/* Layers and names that a file may stand for, also those that a condition leaves out. */
+enum { EXPAND_STEP_MAX = 200000 };
+
 /* Nodes in the order of the file; of a mapping with keys. */
 struct node_list {
     const struct ynode **item; /* (n) owned */

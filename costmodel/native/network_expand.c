@@ -12,7 +12,7 @@
 #include "costmodel/native/network_blocks.h"
 #include "costmodel/native/network_scope.h"
 
-enum { WHAT_MAX = 160, STEP_MAX = 1000000, TEXT_MAX = 4096 };
+enum { WHAT_MAX = 160, TEXT_MAX = 4096 };
 
 struct expander {
     const struct yaml_doc *doc;
@@ -26,6 +26,15 @@ struct expander {
 };
 
 static enum dse_status expand_group(struct expander *e, const struct ynode *node, struct dse_error *err);
+
+/* So that a short file cannot keep the reader busy for ever. */
+static enum dse_status count_step(struct expander *e, const struct ynode *node, struct dse_error *err)
+{
+    if (e->n_step++ < EXPAND_STEP_MAX)
+        return DSE_OK;
+    return dse_fail_at(err, DSE_LIMIT, e->doc->path, node->line,
+                       "groups and lists of names stand for more than %d layers and names", EXPAND_STEP_MAX);
+}
 
 /* ---- values ---- */
 
@@ -89,6 +98,7 @@ static enum dse_status expand_name(struct expander *e, const struct ynode *node,
     length += plain;
     if (!open) {
         const struct ynode *name;
+        DSE_TRY(count_step(e, node, err));
         head[length] = '\0';
         DSE_TRY(node_make_scalar(node, head, e->arena, &name, err));
         return node_list_add(list, NULL, 0, name, err);
@@ -239,9 +249,7 @@ static enum dse_status expand_items(struct expander *e, const struct ynode *list
 {
     DSE_TRY(yaml_is_sequence(e->doc, list, "layers", err));
     for (size_t i = 0; i < list->n_item; i++) {
-        if (e->n_step++ == STEP_MAX)
-            return dse_fail_at(err, DSE_LIMIT, e->doc->path, list->item[i]->line,
-                               "the repetitions of groups never end: more than %d steps", STEP_MAX);
+        DSE_TRY(count_step(e, list->item[i], err));
         DSE_TRY(yaml_find(list->item[i], "layers") ? expand_group(e, list->item[i], err)
                                                    : expand_layer(e, list->item[i], err));
     }

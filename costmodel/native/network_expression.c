@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "costmodel/native/network_scope.h"
 
-enum { DEPTH_MAX = 200, SHOWN_MAX = 80 };
+enum { DEPTH_MAX = 200, LENGTH_MAX = 256, SHOWN_MAX = 80 };
 
 struct parser {
     struct scope *scope;
@@ -260,6 +260,8 @@ enum dse_status scope_evaluate(struct scope *scope, const struct ynode *node, co
                                struct scope_value *value, struct dse_error *err)
 {
     struct parser p = {scope, node, text, text + length, text};
+    if (length > LENGTH_MAX)
+        return fail(&p, err, "an expression is longer than 256 characters; name a part of it under let");
     DSE_TRY(parse_sum(&p, value, err));
     const int how = take_comparison(&p);
     if (how >= 0) {

@@ -78,6 +78,37 @@ static void test_lists_go_with_lists(void **state)
     network_free(&part[1]);
 }
 
+static void test_blocks_and_parameters_are_those_of_all(void **state)
+{
+    static const char text[] = "network: m\nparameters: {n: {default: 2, to: 9}}\nlet: {twice: 2 * n}\nunroll: true\n"
+                               "input: {C: 4}\nlayers:\n- {name: first, type: norm, C: 4, from: input}\n"
+                               "- block: b\n  times: twice\n  feeds: {first: x}\n"
+                               "  layers: [{name: x, type: norm, C: 4, from: first}]\n";
+    const struct network_set set[] = {{"n", "1", NULL, 0, false}, {"m", "1", "spec.yaml", 7, false}};
+    const struct network_settings one = {set, 1, false}, two = {set, 2, false};
+    struct network part[2], joined;
+    struct dse_error err;
+    (void)state;
+    parse(text, &part[0]);
+    parse(text, &part[1]);
+    assert_int_equal(network_join(part, 2, &joined, &err), DSE_OK);
+    network_free(&part[0]);
+    network_free(&part[1]);
+    assert_int_equal(joined.n_repeat, 2);
+    assert_string_equal(joined.repeat[1].name, "m-2.b");
+    assert_int_equal(joined.repeat[1].first_layer, 6);
+    assert_string_equal(joined.layer[6].name, "m-2.b1.x");
+    assert_int_equal(joined.repeat[1].times, 4);
+    assert_true(joined.unroll);
+    assert_int_equal(joined.n_parameter, 2);
+    assert_string_equal(joined.parameter[1].accepted, "from 1 to 9");
+    assert_int_equal(network_has_parameters(&joined, &one, &err), DSE_OK);
+    assert_int_equal(network_has_parameters(&joined, &two, &err), DSE_BAD_INPUT);
+    assert_int_equal(err.line, 7);
+    assert_non_null(strstr(err.text, "no network of m+m has a parameter m"));
+    network_free(&joined);
+}
+
 static void test_names_that_are_too_long(void **state)
 {
     struct network part[2], joined;
@@ -103,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_lists_go_with_lists),
+        cmocka_unit_test(test_blocks_and_parameters_are_those_of_all),
         cmocka_unit_test(test_names_that_are_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

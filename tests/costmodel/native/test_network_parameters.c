@@ -277,7 +277,7 @@ static void test_limits_hold(void **state)
     struct network net;
     struct dse_error err;
     assert_int_equal(parse(endless, NULL, 0, &net, &err), DSE_LIMIT);
-    assert_non_null(strstr(err.text, "steps"));
+    assert_non_null(strstr(err.text, "more than 200000 layers and names"));
     assert_int_equal(err.line, 4);
 }
 

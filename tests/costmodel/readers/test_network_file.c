@@ -58,7 +58,7 @@ static void test_network_file_counts_what_the_problem_has(void **state)
     network_free(&net);
 }
 
-/* A small file system: two problems by path. */
+/* A small file system: two problems, and networks of networks. */
 static enum dse_status get(void *user, const char *path, const char **bytes, size_t *length,
                            struct dse_error *err)
 {
@@ -76,6 +76,13 @@ static enum dse_status get(void *user, const char *path, const char **bytes, siz
         *bytes = v04;
     else if (strcmp(path, "here/net.yaml") == 0)
         *bytes = "network: n\nlayers: []\n";
+    else if (strcmp(path, "here/base.yaml") == 0)
+        *bytes = "network: base\ntitle: all\nparameters: {k: {default: 3, to: 9}, c: {default: 5}}\n"
+                 "input: {C: c}\nlayers: [{name: a, type: linear, C: c, K: k, from: input}]\n";
+    else if (strcmp(path, "here/seven.yaml") == 0)
+        *bytes = "{network: seven, of: base, set: {k: 7}}";
+    else if (strcmp(path, "here/list.yaml") == 0)
+        *bytes = "{network: itself, of: list}";
     else
         return dse_fail_at(err, DSE_IO, path, 0, "cannot be read");
     *length = strlen(*bytes);
@@ -137,6 +144,55 @@ static void test_network_file_says_what_is_wrong(void **state)
     }
 }
 
+static void test_network_of_another_one(void **state)
+{
+    static const struct network_set of_c = {"c", "11", NULL, 0, false};
+    const struct network_files files = {get, NULL, NULL, {&of_c, 1, false}};
+    static const char text[] = "network: mine\nof: seven.yaml\nsource: here\n";
+    struct network net;
+    struct dse_error err;
+    (void)state;
+    if (network_parse_with("here/list.yaml", text, strlen(text), &files, &net, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    assert_string_equal(net.name, "mine");
+    assert_string_equal(net.title, "all");
+    assert_string_equal(net.source, "here");
+    assert_int_equal(net.layer[0].k, 7);
+    assert_int_equal(net.layer[0].c, 11);
+    assert_int_equal(net.n_parameter, 1); /* k is set */
+    assert_string_equal(net.parameter[0].name, "c");
+    network_free(&net);
+}
+
+static void test_network_of_another_one_says_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *text, *file;
+        int line;
+        const char *message;
+    } row[] = {
+        {"network: n\nof: nowhere\n", "here/list.yaml", 2, "of: here/nowhere.yaml cannot be read"},
+        {"network: n\nof: list\n", "here/list.yaml", 1, "more than 8 deep"},
+        {"network: n\nof: base\nlayers: []\n", "here/list.yaml", 3, "layers"},
+        {"of: base\n", "here/list.yaml", 1, "network"},
+        {"network: a b\nof: base\n", "here/list.yaml", 1, "is not a name"},
+        {"network: n\nof: base\nset:\n  j: 3\n", "here/list.yaml", 4, "no parameter j; it has k, c"},
+        {"network: n\nof: base\nset:\n  k: 10\n", "here/list.yaml", 4, "a whole number from 1 to 9"},
+        {"network: n\nof: base\nset: [k]\n", "here/list.yaml", 3, "set"},
+        {"network: n\nof: seven\nset: {k: 4}\n", "here/list.yaml", 3, "the network sets it itself"},
+        {"network: n\nof: small.yaml\nset: {k: 4}\n", "here/list.yaml", 3, "no parameter k"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct network net;
+        struct dse_error err;
+        assert_int_not_equal(parse(row[i].text, &net, &err), DSE_OK);
+        if (strcmp(err.file, row[i].file) != 0 || err.line != row[i].line ||
+            !strstr(err.text, row[i].message))
+            fail_msg("case %zu: %s:%d: %s", i, err.file, err.line, err.text);
+    }
+}
+
 static void test_network_list_tells_equal_names_apart(void **state)
 {
     static const char *const path[] = {"a/problem.yaml", "b/problem.yaml", "odd \"x\\.yaml"};
@@ -158,6 +214,8 @@ static void test_network_list_tells_equal_names_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_network_of_another_one),
+        cmocka_unit_test(test_network_of_another_one_says_what_is_wrong),
         cmocka_unit_test(test_network_read_takes_every_problem_file),
         cmocka_unit_test(test_network_file_counts_what_the_problem_has),
         cmocka_unit_test(test_network_file_lists_problems),
