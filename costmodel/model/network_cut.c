@@ -154,6 +154,14 @@ static struct layer part_along_c(const struct network *network, const struct lay
     return part;
 }
 
+struct layer network_cut_largest(const struct network *network, uint32_t l, uint32_t k, uint32_t c)
+{
+    const struct layer *layer = &network->layer[l];
+    struct range of;
+    struct layer part = part_along_k(network, layer, k, 0, &of);
+    return c > 1 ? part_along_c(network, layer, part, c, 0, &of) : part;
+}
+
 /* The number of the layer that makes part i of what layer l makes. */
 static uint32_t maker_of(const struct place *place, uint32_t i)
 {
@@ -350,6 +358,39 @@ static enum dse_status set_parts(const struct cutter *cutter, struct network *ou
     return DSE_OK;
 }
 
+static bool is_cut_alike(const struct cutter *cutter, const struct network_repeat *repeat)
+{
+    for (uint32_t i = 0; i < repeat->n_layer; i++)
+        for (uint32_t t = 1; t < repeat->times; t++) {
+            const struct place *one = &cutter->place[repeat->first_layer + i],
+                               *other = &one[(size_t)t * repeat->n_layer];
+            if (one->k != other->k || one->c != other->c || one->whole != other->whole)
+                return false;
+        }
+    return true;
+}
+
+/* The blocks whose repetitions are cut alike; others are layers like any from here on. */
+static enum dse_status set_repeats(const struct cutter *cutter, struct network *out, struct dse_error *err)
+{
+    const struct network *from = cutter->from;
+    struct network_repeat *repeat = arena_alloc(cutter->arena, from->n_repeat, sizeof *repeat);
+    DSE_TRY(arena_check(cutter->arena, "a network in parts", err));
+    out->n_repeat = 0;
+    for (uint32_t r = 0; r < from->n_repeat; r++) {
+        const struct network_repeat *old = &from->repeat[r];
+        if (!is_cut_alike(cutter, old))
+            continue;
+        const struct place *last = &cutter->place[old->first_layer + old->n_layer - 1];
+        repeat[out->n_repeat] = *old;
+        repeat[out->n_repeat].first_layer = cutter->place[old->first_layer].first;
+        repeat[out->n_repeat].n_layer = last->first + last->n - repeat[out->n_repeat].first_layer;
+        out->n_repeat++;
+    }
+    out->repeat = repeat;
+    return DSE_OK;
+}
+
 enum dse_status network_cut(const struct network *from, const struct network_cut *cut, uint32_t n,
                             struct arena *arena, struct network *out, struct dse_error *err)
 {
@@ -376,11 +417,12 @@ enum dse_status network_cut(const struct network *from, const struct network_cut
             order[at++] = cutter.place[from->order[i]].first + m;
     *out = *from;
     memset(&out->arena, 0, sizeof out->arena);
-    out->n_repeat = n > 0 ? 0 : from->n_repeat; /* parts of a block's layers stand among its layers */
     out->n_layer = n_layer;
     out->layer = cutter.layer;
     out->order = order;
     out->n_cut = n;
     out->cut = own;
+    if (from->n_repeat > 0)
+        DSE_TRY(set_repeats(&cutter, out, err));
     return from->n_part > 0 ? set_parts(&cutter, out, err) : DSE_OK;
 }

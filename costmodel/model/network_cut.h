@@ -32,6 +32,9 @@ uint32_t network_cut_c_max(const struct network *network, uint32_t l, uint32_t k
 /* The next number of parts along K from k on that the layer can be cut into; 0: there is none. */
 uint32_t network_cut_k_next(const struct network *network, uint32_t l, uint32_t k);
 
+/* Layer l as its largest part of k x c (c 1: along K only), without producers. k and c are possible. */
+struct layer network_cut_largest(const struct network *network, uint32_t l, uint32_t k, uint32_t c);
+
 /* DSE_BAD_INPUT: there is no such layer, or it cannot be cut so; the message has its name. */
 DSE_MUST_CHECK enum dse_status network_cut_check(const struct network *network, const struct network_cut *cut,
                                                  struct dse_error *err);
@@ -40,7 +43,8 @@ DSE_MUST_CHECK enum dse_status network_cut_check(const struct network *network, 
  * it is cut along C as well, L#i is the sum (`add`) of L#i.1, L#i.2, ..., each of which makes partial sums of
  * all output channels of L#i, in the machine's words. Who read L reads the parts in their order; a second
  * operand of a matmul, which is one layer, reads L#all, a concatenation of them. A part that reads some
- * channels of its producers only has layer.skip. out->cut says what was cut.
+ * channels of its producers only has layer.skip. out->cut says what was cut. A block whose
+ * repetitions are all cut alike is one in `out`, too.
  *
  * Memory from `arena`; `out` borrows from `from` and is not to be released (network_free) itself.
  * DSE_BAD_USAGE: a list of layers; DSE_BAD_INPUT as network_cut_check, or a layer twice; DSE_LIMIT: more than

@@ -25,6 +25,16 @@ static void explain_fault(struct engine_context *context, const struct soma_sear
     engine_context_explain(context, reason);
 }
 
+/* Why they are not in smaller parts. */
+static const char *why_whole(const struct soma_search *search)
+{
+    if (search->context.compat)
+        return ", which must fit whole (compat never cuts channels)";
+    return search->context.network->n_cut > 0
+               ? ", the smallest part that it can be cut into"
+               : ", and in parts that fit the network would have more than 10,000 layers";
+}
+
 /* Weights that no number of tiles makes small enough. Whether there are any. */
 static bool explain_weights(struct engine_context *context, const struct soma_search *search,
                             const struct fused_schedule *fused)
@@ -36,13 +46,10 @@ static bool explain_weights(struct engine_context *context, const struct soma_se
             largest = &fused->tensor[i];
     if (!largest || largest->byte <= search->machine.buffer_byte)
         return false;
-    (void)snprintf(
-        reason, sizeof reason,
-        "layer %.80s has %s bytes of weights, which must fit whole (channels are never cut), and the "
-        "global buffer has %s",
-        search->context.network->layer[largest->layer].name,
-        text_thousands(largest->byte, needs, sizeof needs),
-        text_thousands(search->machine.buffer_byte, has, sizeof has));
+    (void)snprintf(reason, sizeof reason, "layer %.80s has %s bytes of weights%s; the global buffer has %s",
+                   search->context.network->layer[largest->layer].name,
+                   text_thousands(largest->byte, needs, sizeof needs), why_whole(search),
+                   text_thousands(search->machine.buffer_byte, has, sizeof has));
     engine_context_explain(context, reason);
     return true;
 }

@@ -8,6 +8,7 @@
 #include "engines/soma/machine/lower.h"
 #include "engines/soma/notation/tile_plan.h"
 #include "engines/soma/notation/unroll.h"
+#include "engines/soma/parts.h"
 #include "engines/soma/search/plus_price.h"
 #include "engines/soma/soma_metrics.h"
 
@@ -300,7 +301,11 @@ enum dse_status soma_verify(const struct engine_task *task, const struct account
     DSE_TRY(soma_core_read("schedule", found->text, found->text_length, &choice, err));
     struct engine_task patient = *task; /* what was found in time is checked to the end */
     patient.budget = (struct engine_budget){0};
-    enum dse_status status = soma_task_prepare(&patient, accounting, choice, arena, made, err);
+    struct soma_scheduled whole, scheduled;
+    DSE_TRY(soma_scheduled_network(task->network, task->batch, accounting->schedule->as_published, arena,
+                                   &whole, err));
+    DSE_TRY(soma_parts_read("schedule", found->text, found->text_length, &whole, arena, &scheduled, err));
+    enum dse_status status = soma_task_prepare(&patient, &scheduled, accounting, choice, arena, made, err);
     if (status == DSE_OK)
         status = read_back(made, found, arena, again, err);
     soma_task_free(made);

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "costmodel/fused/accounting_soma.h"
 #include "engines/soma/notation/graph.h"
-#include "engines/soma/scheduled.h"
+#include "engines/soma/parts.h"
 
 enum { TENSOR_TEXT_MAX = 192, NUMBER_MAX = 32 };
 
@@ -198,11 +198,12 @@ enum dse_status soma_schedule_evaluate(struct soma_schedule *s, const char *path
 {
     enum { COST_MAX = 1 << 16 };
     struct schedule_task task = {.arch = s->arch};
-    struct soma_scheduled scheduled;
+    struct soma_scheduled whole, scheduled;
     DSE_TRY(choose_rules(s, path, text, length, err));
     DSE_TRY(choose_core(s, path, text, length, err));
-    DSE_TRY(soma_scheduled_network(s->network, s->batch, s->accounting->schedule->as_published, arena,
-                                   &scheduled, err));
+    DSE_TRY(soma_scheduled_network(s->network, s->batch, s->accounting->schedule->as_published, arena, &whole,
+                                   err));
+    DSE_TRY(soma_parts_read(path, text, length, &whole, arena, &scheduled, err));
     task.network = s->network = scheduled.network;
     task.batch = s->samples = scheduled.batch;
     if (s->batch == 0)

@@ -7,7 +7,7 @@
 #include "costmodel/fused/accounting_soma.h"
 #include "engines/driver/driver.h"
 #include "engines/driver/engine_fit.h"
-#include "engines/soma/scheduled.h"
+#include "engines/soma/parts.h"
 
 enum { OWN_COST_MAX = 1 << 18 };
 
@@ -19,8 +19,8 @@ static enum dse_status open_core(struct soma_task *made, const struct accounting
                                  struct soma_core_choice choice, struct arena *arena, struct dse_error *err)
 {
     struct schedule_task task = {.arch = made->task->architecture,
-                                 .network = made->graph.network,
-                                 .batch = made->search.context.batch,
+                                 .network = made->scheduled.network,
+                                 .batch = made->scheduled.batch,
                                  .cache = made->task->core_cache};
     if (!task.cache) {
         DSE_TRY(core_cache_new(OWN_COST_MAX, &made->own, err));
@@ -31,8 +31,6 @@ static enum dse_status open_core(struct soma_task *made, const struct accounting
     const struct core_array *array = &pricer->array;
     made->search.context.core = pricer->tile;
     made->search.machine = pricer->machine;
-    made->graph.word_byte = made->folded.word_byte = pricer->word_byte;
-    made->graph.streams = made->folded.streams = pricer->streams;
     made->search.parallel =
         (struct soma_parallel){array->lane_c, array->lane_k, array->size.pe_rows, array->size.pe_columns};
     return DSE_OK;
@@ -60,14 +58,19 @@ enum dse_status soma_takes_network(const struct engine_question *question, struc
 static enum dse_status make_graphs(struct soma_task *made, const struct network *network, bool compat,
                                    struct arena *arena, struct dse_error *err)
 {
+    const struct schedule_pricer *pricer = made->core.pricer;
     DSE_TRY(soma_graph_init(network, arena, &made->graph, err));
     if (!compat)
         DSE_TRY(network_fold_new(network, arena, &made->fold, err));
+    made->graph.word_byte = pricer->word_byte;
+    made->graph.streams = pricer->streams;
     made->search.context.network = network;
     made->search.context.graph = &made->graph;
     if (!made->fold)
         return DSE_OK;
     DSE_TRY(soma_graph_init(&made->fold->network, arena, &made->folded, err));
+    made->folded.word_byte = pricer->word_byte;
+    made->folded.streams = pricer->streams;
     made->folded.fold = made->fold;
     made->search.context.network = &made->fold->network;
     made->search.context.graph = &made->folded;
@@ -82,24 +85,42 @@ struct soma_search soma_task_whole(const struct soma_task *made)
     return whole;
 }
 
-enum dse_status soma_task_prepare(const struct engine_task *task, const struct accounting *accounting,
-                                  struct soma_core_choice choice, struct arena *arena, struct soma_task *made,
+/* Now that the buffer is known. The published program cuts no layers. */
+static enum dse_status make_parts(struct soma_task *made, bool compat, struct arena *arena,
                                   struct dse_error *err)
+{
+    struct schedule_pricer *pricer = made->core.pricer;
+    const struct soma_part_rule rule = {pricer->machine.buffer_byte, pricer->word_byte, pricer->streams,
+                                        SOMA_PART_SHARE};
+    const struct soma_scheduled whole = made->scheduled;
+    if (!compat)
+        DSE_TRY(soma_parts_by_rule(&whole, &rule, arena, &made->scheduled, err));
+    pricer->task.network = made->scheduled.network;
+    return DSE_OK;
+}
+
+enum dse_status soma_task_prepare(const struct engine_task *task, const struct soma_scheduled *scheduled,
+                                  const struct accounting *accounting, struct soma_core_choice choice,
+                                  struct arena *arena, struct soma_task *made, struct dse_error *err)
 {
     memset(made, 0, sizeof *made);
     made->task = task;
     const bool compat = accounting->schedule->as_published;
-    struct soma_scheduled scheduled;
-    DSE_TRY(soma_scheduled_network(task->network, task->batch, compat, arena, &scheduled, err));
-    DSE_TRY(make_graphs(made, scheduled.network, compat, arena, err));
+    if (scheduled)
+        made->scheduled = *scheduled;
+    else
+        DSE_TRY(soma_scheduled_network(task->network, task->batch, compat, arena, &made->scheduled, err));
     made->search.objective = task->objective;
     made->search.clock_hz = task->architecture->clock_hz;
-    made->search.context.batch = scheduled.batch;
+    made->search.context.batch = made->scheduled.batch;
     made->search.context.compat = compat;
     made->search.cancel = task->budget.cancel;
     if (task->budget.max_seconds > 0)
         made->search.stop_at_s = clock_wall_s() + task->budget.max_seconds;
     DSE_TRY(open_core(made, accounting, choice, arena, err));
+    if (!scheduled)
+        DSE_TRY(make_parts(made, compat, arena, err));
+    DSE_TRY(make_graphs(made, made->scheduled.network, compat, arena, err));
     made->core.mapper.stop_at_s = made->search.stop_at_s;
     made->core.mapper.cancel = made->search.cancel;
     return DSE_OK;
@@ -112,7 +133,7 @@ enum dse_status soma_task_of(struct engine_context *context, size_t core, struct
         .core = (enum soma_core)engine_context_option(context, core),
         .max_evaluations = (uint64_t)engine_context_option(context, core + 1),
     };
-    DSE_TRY(soma_task_prepare(engine_context_task(context), engine_context_accounting(context), choice,
+    DSE_TRY(soma_task_prepare(engine_context_task(context), NULL, engine_context_accounting(context), choice,
                               engine_context_arena(context), made, err));
     made->search.reserved_s = engine_context_reserved(context);
     return DSE_OK;

@@ -7,12 +7,14 @@
 #include "engines/driver/engine.h"
 #include "engines/soma/machine/core_choice.h"
 #include "engines/soma/notation/graph.h"
+#include "engines/soma/scheduled.h"
 #include "engines/soma/search/search.h"
 
 /* A prepared task. Its parts point to each other: it stays where soma_task_prepare filled it. */
 struct soma_task {
     struct soma_search search; /* what the searches take */
     const struct engine_task *task;
+    struct soma_scheduled scheduled;
     struct soma_graph graph;         /* of the network that is scheduled (scheduled.h) */
     struct soma_graph folded;        /* with `fold`: what is searched, with each block once */
     const struct network_fold *fold; /* NULL: what is scheduled is searched */
@@ -60,11 +62,12 @@ DSE_MUST_CHECK enum dse_status soma_takes_network(const struct engine_question *
 
 struct engine_context; /* engines/driver/driver.h */
 
-/* Graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock.
+/* What is scheduled (`scheduled`; NULL: soma_scheduled_network, then soma_parts_by_rule), its graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock.
  * The accounting says what tiles and schedules cost, and by whose rules. Errors of soma_core_open. Memory
  * from `arena`; release with soma_task_free, also after a failure. DSE_BAD_INPUT: the architecture is no such
  * machine; errors of soma_scheduled_network; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_task_prepare(const struct engine_task *task,
+                                                 const struct soma_scheduled *scheduled,
                                                  const struct accounting *accounting,
                                                  struct soma_core_choice choice, struct arena *arena,
                                                  struct soma_task *made, struct dse_error *err);

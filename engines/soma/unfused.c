@@ -64,13 +64,13 @@ static enum dse_status find(struct engine_context *context, const struct soma_ta
 
 /* The mapper of the tiles is too slow for the time: an answer with one that is quick, as its text says. */
 static enum dse_status find_in_haste(struct engine_context *context, const struct engine_task *task,
-                                     struct soma_task *made, struct arena *scratch, struct soma_lfa *lfa,
-                                     struct dse_error *err)
+                                     const struct soma_scheduled *scheduled, struct soma_task *made,
+                                     struct arena *scratch, struct soma_lfa *lfa, struct dse_error *err)
 {
     static const struct soma_core_choice quick = {SOMA_CORE_RANDOM, HASTE_EVALUATIONS};
     struct soma_lfa_prices *prices = NULL;
     struct soma_price price = {.cost = INFINITY};
-    enum dse_status status = soma_task_prepare(task, engine_context_accounting(context), quick,
+    enum dse_status status = soma_task_prepare(task, scheduled, engine_context_accounting(context), quick,
                                                engine_context_arena(context), made, err);
     if (status == DSE_OK)
         status = soma_lfa_prices_new(&made->search, &prices, err);
@@ -104,5 +104,5 @@ enum dse_status soma_offer_unfused(struct engine_context *context, const struct 
     struct engine_task patient = *task->task;
     patient.budget.max_seconds = 0;
     DSE_TRY(arena_check(engine_context_arena(context), "a schedule", err));
-    return find_in_haste(context, &patient, made, scratch, &unfused->start, err);
+    return find_in_haste(context, &patient, &task->scheduled, made, scratch, &unfused->start, err);
 }

@@ -3,6 +3,7 @@
 
 #include "base/name_table.h"
 #include "base/yaml.h"
+#include "costmodel/model/network_cut.h"
 #include "engines/soma/notation/notation.h"
 
 struct reader {
@@ -44,10 +45,22 @@ static void write_tensor(const struct network *network, const struct soma_dlsa *
     text_append(out, "\n");
 }
 
+static void write_cut(const struct network_cut *cut, bool first, struct text_buffer *out)
+{
+    text_append(out, "%s- {layer: %s", first ? "cuts:\n" : "", cut->layer);
+    if (cut->k > 1)
+        text_append(out, ", outputs: %u", cut->k);
+    if (cut->c > 1)
+        text_append(out, ", inputs: %u", cut->c);
+    text_append(out, "}\n");
+}
+
 void soma_write(const struct network *network, bool compat, const struct soma_lfa *lfa,
                 const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, struct text_buffer *out)
 {
     text_append(out, "soma: 1\nnetwork: %s\n%s", network->name, compat ? "compat: true\n" : "");
+    for (uint32_t i = 0; i < network->n_cut; i++)
+        write_cut(&network->cut[i], i == 0, out);
     write_groups(network, lfa, out);
     if (dlsa == NULL)
         return;
@@ -211,6 +224,7 @@ static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struc
     static const char *const key[] = {
         "soma",    "network", "compat", "groups",
         "tensors", "dram",    "core",   "core_evaluations", /* soma_core_read */
+        "cuts",                                             /* soma_parts_read */
     };
     const struct ynode *root = r->doc.root, *version = NULL, *name_node = NULL;
     uint64_t number = 0;

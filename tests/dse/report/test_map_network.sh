@@ -42,10 +42,10 @@ check 'without a bound' grep -q '"bound_cost_ratio": null' "$folder/out"
 cp "$folder/map.csv" "$folder/one.csv"
 check 'threads change nothing' sh -c "'$DSE' map soma_edge $network -e unfused --set DRAM.bandwidth=64GB/s -j 3 -f csv | cmp - '$folder/one.csv'"
 
-check 'what does not fit' code 1 map --set 'GBUF.capacity=19000 B'
+check 'what does not fit' code 1 map --option compat=1 --set 'GBUF.capacity=19000 B'
 check 'is told with layer and bytes' grep -q '^dse: infeasible: layer [A-Za-z0-9_]*, cut into [0-9]* tiles*, needs [0-9,]* bytes of the global buffer with double buffering; it has 19,000; engine soma-plus, which loads later, has a schedule$' "$folder/err"
-check 'what does not fit whole' code 1 map --set 'GBUF.capacity=16 KiB'
-check 'is told with their bytes' grep -q '^dse: infeasible: layer F_conv3x3s2 has 18,432 bytes of weights, which must fit whole (channels are never cut), and the global buffer has 16,384$' "$folder/err"
+check 'what does not fit whole' code 1 map --option compat=1 --set 'GBUF.capacity=16 KiB'
+check 'is told with their bytes' grep -q '^dse: infeasible: layer F_conv3x3s2 has 18,432 bytes of weights, which must fit whole (compat never cuts channels); the global buffer has 16,384$' "$folder/err"
 check 'without output' test ! -s "$folder/out"
 # Of a tile 64 bytes of inputs, 32 of outputs and 2,048 of weights live at the same time; double buffering adds the next inputs.
 narrow() {

@@ -56,7 +56,7 @@ static void test_cocco_takes_tiles_from_the_core_array(void **state)
     assert_int_equal(
         soma_read("text", s->text, s->text_length, &r.network, &r.arena, &lfa, &dlsa, &has_dlsa, &err),
         DSE_OK);
-    assert_int_equal(soma_task_prepare(&r.task, &accounting_soma,
+    assert_int_equal(soma_task_prepare(&r.task, NULL, &accounting_soma,
                                        (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, &r.arena, &made, &err),
                      DSE_OK);
     for (uint32_t g = 0; g < lfa.n_flc; g++) {
@@ -126,6 +126,7 @@ static void test_cocco_says_when_nothing_fits(void **state)
     struct schedule_run r;
     (void)state;
     schedule_run_open(&r, &engine_cocco, resnet50, "2 MiB");
+    schedule_run_set(&r, "compat", "1");
     schedule_run_solve(&r);
     assert_false(r.result.feasible);
     assert_non_null(strstr(r.result.reason, "2,359,296 bytes of weights, which must fit whole"));

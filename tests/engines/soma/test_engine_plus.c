@@ -195,8 +195,9 @@ static void test_engine_plus_keeps_its_budget(void **state)
 static void test_engine_plus_says_why_nothing_fits(void **state)
 {
     (void)state;
+    const char *compat[][2] = {{"compat", "1"}, {NULL, NULL}};
     struct found f;
-    solve(&f, &engine_soma_plus, "tests/known/soma/tiny6.yaml", "1 KiB", NULL, 0, 1);
+    solve(&f, &engine_soma_plus, "tests/known/soma/tiny6.yaml", "1 KiB", compat, 0, 1);
     assert_false(f.result.feasible);
     assert_non_null(strstr(f.result.reason, "buffer"));
     close_found(&f);

@@ -129,6 +129,7 @@ static void test_engine_soma_says_why_nothing_fits(void **state)
     (void)state;
     struct schedule_run r;
     schedule_run_open(&r, &engine_soma, "tests/known/soma/tiny6.yaml", "4 KiB");
+    schedule_run_set(&r, "compat", "1");
     schedule_run_solve(&r);
     assert_false(r.result.feasible);
     assert_non_null(strstr(r.result.reason, "18,432 bytes of weights, which must fit whole"));

@@ -37,7 +37,7 @@ static void open_case(struct found *f, const char *network, const char *capacity
     struct soma_fault_info fault;
     bool has_dlsa;
     const struct engine_schedule *s = &f->run.result.schedule;
-    if (soma_task_prepare(&f->run.task, compat ? &accounting_soma_compat : &accounting_soma,
+    if (soma_task_prepare(&f->run.task, NULL, compat ? &accounting_soma_compat : &accounting_soma,
                           (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, &f->run.arena, &f->made,
                           &err) != DSE_OK ||
         soma_read("text", s->text, s->text_length, &f->run.network, &f->run.arena, &f->lfa, &dlsa, &has_dlsa,
@@ -112,12 +112,12 @@ static void test_unfused_names_layer_and_bytes_when_nothing_fits(void **state)
 {
     (void)state;
     struct found f;
-    open_case(&f, "experiments/networks/resnet50_soma.yaml", "256 KiB", 1, false);
+    open_case(&f, "experiments/networks/resnet50_soma.yaml", "256 KiB", 1, true);
     assert_false(f.run.result.feasible);
     assert_non_null(strstr(f.run.result.reason, "layer conv"));
     assert_non_null(
         strstr(f.run.result.reason,
-               "2,359,296 bytes of weights, which must fit whole (channels are never cut), and the "
+               "2,359,296 bytes of weights, which must fit whole (compat never cuts channels); the "
                "global buffer has 262,144"));
     assert_null(strstr(f.run.result.reason, "soma-plus"));
     close_case(&f);
@@ -132,6 +132,7 @@ static void test_unfused_says_who_has_a_schedule(void **state)
     for (int i = 0; i < 3; i++) {
         struct schedule_run r;
         schedule_run_open(&r, engine[i], "experiments/networks/inception_resnet_v1.yaml", "4 MiB");
+        schedule_run_set(&r, "compat", "1");
         schedule_run_solve(&r);
         assert_false(r.result.feasible);
         assert_int_equal(r.result.stop, STOP_CONVERGED);

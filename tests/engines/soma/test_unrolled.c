@@ -79,7 +79,7 @@ static void test_folded_prices_are_those_of_the_whole(void **state)
     (void)state;
     open_run(&run, &engine_soma, "96 KiB", false);
     arena_init(&scratch);
-    assert_int_equal(soma_task_prepare(&run.task, &accounting_soma,
+    assert_int_equal(soma_task_prepare(&run.task, NULL, &accounting_soma,
                                        (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, &run.arena, &task,
                                        &err),
                      DSE_OK);

@@ -1,0 +1,42 @@
+/* Layers in parts where the buffer does not hold their weights: the last step from the network that is given
+ * to the one that is scheduled. The searches cut by a rule, and who reads a schedule's text as the text says
+ * (its key `cuts`). docs/soma.md, "Layers in parts". */
+#ifndef ENGINES_SOMA_PARTS_H
+#define ENGINES_SOMA_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "costmodel/fused/fused_schedule.h"
+#include "engines/soma/scheduled.h"
+
+/* What the rule goes by. */
+struct soma_part_rule {
+    uint64_t buffer_byte;
+    uint32_t word_byte;
+    uint32_t streams; /* as in struct soma_graph: what goes past the buffer takes no room there */
+    double share; /* of the buffer, for two parts and their smallest tiles; SOMA_PART_SHARE unless tried */
+};
+
+/* docs/soma-search.md, "Parts", has the measurements. */
+#define SOMA_PART_SHARE 0.75
+
+/* Cut what must be: with double buffering and the smallest tiles, each layer and the next one in the
+ * network's order are in the buffer together. Where they do not fit, the one with more weights (or, of a
+ * matmul, second operand) is cut into the fewest parts of which two fit into `share` of the buffer, along
+ * output channels; along input channels as well where one output channel is too much. `*out` is as given
+ * where all fits, and where no parts would (the searches say so then). Repetitions of a block are cut alike. `given` outlives `*out`, whose
+ * memory is from `arena`. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_parts_by_rule(const struct soma_scheduled *given,
+                                                  const struct soma_part_rule *rule, struct arena *arena,
+                                                  struct soma_scheduled *out, struct dse_error *err);
+
+/* As the text of a schedule says (`name` stands for the file). DSE_BAD_INPUT with file and line: cuts that
+ * the network does not have; DSE_LIMIT, DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_parts_read(const char *name, const char *bytes, size_t length,
+                                               const struct soma_scheduled *given, struct arena *arena,
+                                               struct soma_scheduled *out, struct dse_error *err);
+
+#endif

@@ -1,0 +1,197 @@
+/* Tests: parts.c. Which layers the rule cuts and into how many parts; what a text says; and schedules of
+ * networks in parts from search to instructions, with the bounds that hold for any. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/fused/accounting_soma.h"
+#include "costmodel/model/network_cut.h"
+#include "engines/soma/parts.h"
+#include "engines/soma/schedule_evaluate.h"
+#include "engines/soma/soma_engines.h"
+#include "engines/soma/soma_metrics.h"
+#include "tests/support/schedule_run.h"
+
+struct ruled {
+    struct network network;
+    struct arena arena;
+    struct soma_scheduled out;
+};
+
+static void open_rule(struct ruled *r, const char *path, uint64_t buffer_byte)
+{
+    struct dse_error err = {0};
+    const struct soma_part_rule rule = {buffer_byte, 1, 0, SOMA_PART_SHARE};
+    arena_init(&r->arena);
+    if (network_read(path, &r->network, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    const struct soma_scheduled given = {&r->network, 1};
+    if (soma_parts_by_rule(&given, &rule, &r->arena, &r->out, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+}
+
+static void close_rule(struct ruled *r)
+{
+    arena_free(&r->arena);
+    network_free(&r->network);
+}
+
+static const struct network_cut *find_cut(const struct ruled *r, const char *layer)
+{
+    for (uint32_t i = 0; i < r->out.network->n_cut; i++)
+        if (strcmp(r->out.network->cut[i].layer, layer) == 0)
+            return &r->out.network->cut[i];
+    return NULL;
+}
+
+/* VGG-16: fc6 is 25,088 x 4,096 and fc7 4,096 x 4,096; fc8, of 4,096,000, stays whole in 8 MiB. Two parts of
+ * fc6 with input and output, double-buffered, in 0.75 of the buffer: 2 (25,088 k + 25,088 + k) <= 6,291,456
+ * holds for k = 124, so 4,096 channels take 34 parts of at most 121; of fc7 k is 766, which is 6 parts. */
+static void test_rule_cuts_what_must_be(void **state)
+{
+    struct ruled r;
+    (void)state;
+    open_rule(&r, "experiments/networks/vgg16.yaml", 8 << 20);
+    assert_int_equal(r.out.network->n_cut, 2);
+    assert_int_equal(find_cut(&r, "fc6")->k, 34);
+    assert_int_equal(find_cut(&r, "fc6")->c, 1);
+    assert_int_equal(find_cut(&r, "fc7")->k, 6);
+    close_rule(&r);
+}
+
+/* As large as the weights of two neighbours with what they read and make of one position: 109,056,000. */
+static void test_rule_leaves_what_fits(void **state)
+{
+    static const char *const path[] = {"experiments/networks/vgg16.yaml",
+                                       "experiments/networks/resnet50.yaml",
+                                       "experiments/networks/gpt2_xl_prefill1024.yaml"};
+    static const uint64_t enough[] = {128 << 20, 8 << 20, 32 << 20};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct ruled r;
+        open_rule(&r, path[i], enough[i]);
+        assert_ptr_equal(r.out.network, &r.network);
+        close_rule(&r);
+    }
+}
+
+/* One output channel of fc6 has 25,088 bytes of weights and needs as many of its input: two of them with
+ * their inputs are more than 64 KiB, so it is cut along input channels, too: into whole channels of 7 x 7. */
+static void test_rule_cuts_input_channels_where_one_output_is_too_much(void **state)
+{
+    static const char text[] = "network: one\ninput: {C: 512, H: 7, W: 7}\nlayers:\n"
+                               "- {name: fc6, type: linear, C: 25088, K: 64, from: input}\n";
+    const struct soma_part_rule rule = {64 << 10, 1, 0, SOMA_PART_SHARE};
+    struct network network;
+    struct soma_scheduled out;
+    struct arena arena;
+    struct dse_error err;
+    (void)state;
+    arena_init(&arena);
+    assert_int_equal(network_parse("one.yaml", text, sizeof text - 1, &network, &err), DSE_OK);
+    const struct soma_scheduled given = {&network, 1};
+    assert_int_equal(soma_parts_by_rule(&given, &rule, &arena, &out, &err), DSE_OK);
+    assert_int_equal(out.network->n_cut, 1);
+    assert_true(out.network->cut[0].c > 1);
+    assert_int_equal(network_weight_words(out.network), network_weight_words(&network));
+    for (uint32_t l = 0; l < out.network->n_layer; l++) {
+        const struct layer *part = &out.network->layer[l];
+        if (layer_has_macs(part))
+            assert_int_equal(part->c % 49, 0);
+    }
+    network_free(&network);
+    arena_free(&arena);
+}
+
+static void read_bad(const char *cuts, int line, const char *why)
+{
+    struct network network;
+    struct soma_scheduled out;
+    struct arena arena;
+    struct dse_error err = {0};
+    char text[512];
+    const int n = snprintf(text, sizeof text, "soma: 1\nnetwork: vgg16\ncuts:\n%s", cuts);
+    arena_init(&arena);
+    assert_int_equal(network_read("experiments/networks/vgg16.yaml", &network, &err), DSE_OK);
+    const struct soma_scheduled given = {&network, 1};
+    assert_int_equal(soma_parts_read("s.yaml", text, (size_t)n, &given, &arena, &out, &err), DSE_BAD_INPUT);
+    assert_int_equal(err.line, line);
+    if (!strstr(err.text, why))
+        fail_msg("\"%s\" is not in \"%s\"", why, err.text);
+    network_free(&network);
+    arena_free(&arena);
+}
+
+static void test_bad_cuts_have_file_and_line(void **state)
+{
+    (void)state;
+    read_bad("- {layer: fc6, outputs: 2}\n- {layer: fc9, outputs: 2}\n", 5, "no layer \"fc9\"");
+    read_bad("- {layer: pool5, outputs: 2}\n", 4, "it is of type pool");
+    read_bad("- {layer: fc6, outputs: 5000}\n", 4, "the most is 4096");
+    read_bad("- {layer: fc6, inputs: 513}\n", 4, "the most is 512");
+    read_bad("- {layer: fc6}\n", 4, "2 or more");
+    read_bad("- {layer: fc6, parts: 3}\n", 4, "parts");
+    read_bad("- {layer: fc6, outputs: 2}\n- {layer: fc6, outputs: 3}\n", 4, "a second time");
+}
+
+/* Search, text, evaluation of the text for the given network, and what no schedule is below: a machine of
+ * 8,192 multiply-accumulates and 16 bytes from the DRAM a cycle, weights, input and outputs that nobody reads
+ * moved once. */
+static void check_run(const struct engine *engine, const char *path, const char *capacity, bool is_cut)
+{
+    struct schedule_run r;
+    struct dse_error err = {0};
+    uint64_t least = 0;
+    schedule_run_open(&r, engine, path, capacity);
+    r.task.budget.max_evaluations = 300;
+    schedule_run_solve(&r);
+    if (!r.result.feasible)
+        fail_msg("%s %s: %s", path, capacity, r.result.reason);
+    const struct engine_schedule *s = &r.result.schedule;
+    assert_int_equal(strstr(s->text, "cuts:\n") != NULL, is_cut);
+    assert_true(soma_metrics_get(s).placed == 1);
+    struct soma_schedule again = {.arch = r.task.architecture, .network = &r.network, .batch = 1};
+    if (soma_schedule_evaluate(&again, "again", s->text, s->text_length, &r.arena, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(again.detail.result.cycle, s->metrics.latency_cycle);
+    assert_true((double)again.detail.result.dram_byte == s->metrics.dram_byte);
+    least = network_weight_words(&r.network);
+    for (uint32_t i = 0; i < r.network.n_input; i++)
+        least += (uint64_t)r.network.input[i].c * r.network.input[i].h * r.network.input[i].w;
+    least += (uint64_t)r.network.layer[r.network.n_layer - 1].k * r.network.layer[r.network.n_layer - 1].p *
+             r.network.layer[r.network.n_layer - 1].q;
+    assert_true(again.detail.result.dram_byte >= least);
+    assert_int_equal(s->metrics.n_mac, network_macs(&r.network, 1));
+    assert_true(s->metrics.latency_cycle >= least / 16);
+    assert_true(s->metrics.latency_cycle >= network_macs(&r.network, 1) / 8192);
+    schedule_run_close(&r);
+}
+
+static void test_networks_in_parts_are_scheduled(void **state)
+{
+    (void)state;
+    check_run(&engine_unfused, "experiments/networks/vgg16.yaml", "8 MiB", true);
+    check_run(&engine_unfused, "experiments/networks/vgg16.yaml", "1 MiB", true);
+    check_run(&engine_unfused, "experiments/networks/gpt2_xl_prefill1024.yaml", "2 MiB", true);
+    check_run(&engine_unfused, "experiments/networks/unet.yaml", "2 MiB", true);
+    check_run(&engine_cocco, "experiments/networks/vgg16.yaml", "8 MiB", true);
+    check_run(&engine_soma, "experiments/networks/vgg16.yaml", "4 MiB", true);
+    check_run(&engine_soma, "experiments/networks/alexnet.yaml", "1 MiB", true);
+    check_run(&engine_soma, "experiments/networks/resnet50.yaml", "8 MiB", false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rule_cuts_what_must_be),
+        cmocka_unit_test(test_rule_leaves_what_fits),
+        cmocka_unit_test(test_rule_cuts_input_channels_where_one_output_is_too_much),
+        cmocka_unit_test(test_bad_cuts_have_file_and_line),
+        cmocka_unit_test(test_networks_in_parts_are_scheduled),
+    };
+    return cmocka_run_group_tests_name("networks in parts", tests, NULL, NULL);
+}
