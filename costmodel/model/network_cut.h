@@ -12,9 +12,10 @@
 #include "costmodel/model/network.h"
 
 /* How one layer is cut. `k`: parts along its output channels. With groups of channels (a convolution's, a
- * matmul's) whole groups go to a part; of more parts than groups each group is cut into equally many, so k is
- * a multiple of their number then. Groups that share a second operand stay together. `c`: parts along the input channels of each of these, for which none may
- * have several groups. Shares differ by at most one (group, output channel or input channel). */
+ * matmul's) whole groups go to a part, those that share a second operand together; of more parts than groups
+ * each group is cut into equally many, so k is a multiple of their number then. `c`: parts along the input
+ * channels of each of these, for which none may have several groups. Shares differ by at most one (group,
+ * output channel or input channel). */
 struct network_cut {
     const char *layer; /* its name */
     uint32_t k, c;     /* at least 1, and one of them more */

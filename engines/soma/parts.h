@@ -26,17 +26,18 @@ struct soma_part_rule {
 /* Cut what must be: with double buffering and the smallest tiles, each layer and the next one in the
  * network's order are in the buffer together. Where they do not fit, the one with more weights (or, of a
  * matmul, second operand) is cut into the fewest parts of which two fit into `share` of the buffer, along
- * output channels; along input channels as well where one output channel is too much. `*out` is as given
- * where all fits, and where no parts would (the searches say so then). Repetitions of a block are cut alike. `given` outlives `*out`, whose
- * memory is from `arena`. DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status soma_parts_by_rule(const struct soma_scheduled *given,
+ * output channels; along input channels as well where one output channel is too much. Where anything is cut,
+ * so are matmuls that would load their second operand with every tile. Repetitions of a block are cut alike.
+ * `*out` is `whole` where all fits, and where the parts would be more than NETWORK_LAYER_MAX layers; it
+ * borrows from `whole`. Memory from `arena`. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_parts_by_rule(const struct soma_scheduled *whole,
                                                   const struct soma_part_rule *rule, struct arena *arena,
                                                   struct soma_scheduled *out, struct dse_error *err);
 
 /* As the text of a schedule says (`name` stands for the file). DSE_BAD_INPUT with file and line: cuts that
  * the network does not have; DSE_LIMIT, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_parts_read(const char *name, const char *bytes, size_t length,
-                                               const struct soma_scheduled *given, struct arena *arena,
+                                               const struct soma_scheduled *whole, struct arena *arena,
                                                struct soma_scheduled *out, struct dse_error *err);
 
 #endif

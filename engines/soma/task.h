@@ -62,7 +62,8 @@ DSE_MUST_CHECK enum dse_status soma_takes_network(const struct engine_question *
 
 struct engine_context; /* engines/driver/driver.h */
 
-/* What is scheduled (`scheduled`; NULL: soma_scheduled_network, then soma_parts_by_rule), its graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock.
+/* What is scheduled (`scheduled`; NULL: soma_scheduled_network, then soma_parts_by_rule but for compat), its
+ * graph, machine, the chosen core scheduler behind the task's cache (or one of its own), objective and clock.
  * The accounting says what tiles and schedules cost, and by whose rules. Errors of soma_core_open. Memory
  * from `arena`; release with soma_task_free, also after a failure. DSE_BAD_INPUT: the architecture is no such
  * machine; errors of soma_scheduled_network; DSE_NO_MEMORY. */
