@@ -119,6 +119,7 @@ TEST_BIN := $(TEST_C:%.c=$(OUT)/%)
 BENCH_BIN := $(BENCH_C:%.c=$(OUT)/%)
 FUZZ_BIN := $(FUZZ_C:%.c=$(OUT)/%)
 
+EVERYWHERE := everywhere$(if $(filter-out 0,$(QUICK)),_quick)
 PYTHON = $(firstword $(wildcard /usr/bin/python3) python3)
 TEST_ENV = BUILD='$(BUILD)' VARIANT='$(VARIANT)' DSE='$(PROGRAM)' PYTHON='$(PYTHON)' CC='$(CC)' $(ENV_$(VARIANT))
 # A sub-make takes the job server it is given, and gets one when there is none.
@@ -134,7 +135,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-everywhere check-rerun check-slurm check-halide bench bench-million engine-matrix figures fuzz hammer valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-everywhere check-rerun check-slurm check-halide bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -155,6 +156,8 @@ help:
 #: make bench-million  what a sweep of 1,000,000 points costs apart from its searches, against its limits: POINTS=20000 takes fewer
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
 #:                       PAPER=cosa: only this paper; FRESH=1: compute all anew; QUICK=1: fewer points, into output/PAPER-quick
+#: make everywhere     engines of five papers on eight machines and ten networks (docs/everywhere.md), into output/everywhere; resumes;
+#:                       FRESH=1: compute all anew; QUICK=1: four machines and networks in ten minutes, into output/everywhere_quick
 #: make engine-matrix  write what runs where into docs/engines.md, by `dse list engines --matrix`
 #: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
 #: make hammer         kill sweeps and merges HAMMER_KILLS (200) times, fill disks, try hostile engines, compare 24 ways to run a sweep
@@ -210,6 +213,10 @@ figures:
 	@scripts/install-packages build plot figures
 	$(SUBMAKE) figures-run
 
+everywhere:
+	@scripts/install-packages build plot figures
+	$(SUBMAKE) everywhere-run
+
 fuzz:
 	@scripts/install-packages build clang
 	$(SUBMAKE) fuzz-run VARIANT=fuzz
@@ -227,7 +234,7 @@ valgrind:
 
 # ---------------------------------------------------------------- the same, once the packages are there
 
-.PHONY: quickstart-run check-run tests bench-run figures-run fuzz-run hammer-run
+.PHONY: quickstart-run check-run tests bench-run everywhere-run figures-run fuzz-run hammer-run
 
 quickstart-run: all
 	@mkdir -p output
@@ -246,6 +253,14 @@ check-run: tests
 
 bench-run: all $(BENCH_BIN)
 	@scripts/run-bench $(BUILD)/bench.csv $(BENCH_BIN)
+
+# Exit code 1 of the run: some engine does not take some machine, and its cells say so.
+everywhere-run: all
+	@mkdir -p output/$(EVERYWHERE)
+	$(PROGRAM) run experiments/$(EVERYWHERE).yaml -o output/$(EVERYWHERE)/$(EVERYWHERE).h5 -j $(JOBS) \
+	    $(if $(filter-out 0,$(FRESH)),--fresh,--update) || [ $$? -eq 1 ]
+	@$(PYTHON) plotting/everywhere.py experiments/$(EVERYWHERE).yaml output/$(EVERYWHERE)/$(EVERYWHERE).csv output/$(EVERYWHERE)
+	@echo 'figures: output/$(EVERYWHERE)/latency.png and energy.png'
 
 figures-run: all
 	@scripts/run-figures --dse $(PROGRAM) --jobs $(JOBS) $(if $(filter-out 0,$(FRESH)),--fresh) \

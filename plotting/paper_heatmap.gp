@@ -1,6 +1,6 @@
 # Heatmaps with numbers. plotting/paper_heatmap.py puts the settings and the data blocks $cells, $lines and $near before this text.
 #   fig_width, fig_height          canvas in points
-#   n_panel, n_x, n_y, x_title, y_title, foot, x_ticks, y_ticks (commands)
+#   n_panel, n_x, n_y, x_rotate (degrees), x_title, y_title, foot, x_ticks, y_ticks (commands)
 #   panel_left[], panel_right[], panel_top[], panel_bottom[] (screen), panel_title[], panel_last[] (lowest row)
 #   $cells, an index per panel: x y colour ink text;  $lines, $near: x y dx dy
 set style fill solid 1.0 noborder
@@ -24,7 +24,11 @@ do for [p = 1:n_panel] {
     }
     eval x_ticks
     eval y_ticks
-    set xtics font ',7' tc rgb 'black' offset 0, 0.5
+    if (x_rotate == 0) {
+        set xtics font ',7' tc rgb 'black' offset 0, 0.5
+    } else {
+        set xtics rotate by x_rotate right font ',7' tc rgb 'black' offset 0.4, 0.3
+    }
     set ytics font ',7' tc rgb 'black' offset 0.6, 0
     if (!panel_last[p]) {
         unset xtics

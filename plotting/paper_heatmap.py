@@ -1,5 +1,6 @@
 """Heatmaps with the value in every cell, in a grid of panels, with the cells that share the best value outlined. All geometry is computed here;
 paper_heatmap.gp draws it."""
+import collections
 import math
 
 from paper_tools import array, gnuplot, quote, ticks
@@ -7,16 +8,19 @@ from paper_tools import array, gnuplot, quote, ticks
 # Light to dark (ColorBrewer's YlGnBu without its ends): the best is light, and numbers stay readable.
 STOPS = [(255, 255, 217), (237, 248, 177), (199, 233, 180), (127, 205, 187), (65, 182, 196), (29, 145, 192), (34, 94, 168), (37, 52, 148)]
 
-CELL_WIDTH, CELL_HEIGHT, LEFT, RIGHT, GAP_X, GAP_Y, TOP, BOTTOM = 31, 16, 74, 10, 44, 30, 26, 46
+# In points; `rotate` the names below columns by so many degrees.
+Layout = collections.namedtuple("Layout", "cell_width cell_height left right gap_x gap_y top bottom rotate",
+                                defaults=(31, 16, 74, 10, 44, 30, 26, 46, 0))
 
 
 class Panel:
     """`values[y][x]` (None: nothing there), at `row` and `column` of the figure. Its colours run from `low` to `high`. The cells
-    `outlined` have a red outline, the cells `near` a dashed one."""
+    `outlined` have a red outline, the cells `near` a dashed one; `rules` are dashed lines x, y, dx, dy. `texts[y][x]` is what stands in a
+    cell, for want of them its value."""
 
     def __init__(self, title, values, low, high, row, column):
         self.title, self.values, self.low, self.high, self.row, self.column = title, values, low, high, row, column
-        self.outlined, self.near = set(), set()
+        self.outlined, self.near, self.rules, self.texts = set(), set(), [], None
 
 
 def plateau(values, digits=2):
@@ -57,29 +61,31 @@ def _blocks(panels):
     for panel in panels:
         for y, line in enumerate(panel.values):
             for x, value in enumerate(line):
-                look = (0xeeeeee, 0x666666, "none") if value is None else colour(value, panel.low, panel.high) + (written(value),)
-                cells += "%g %g %d %d %s\n" % (x + 0.5, y + 0.5, look[0], look[1], look[2])
-        cells, lines, near = cells + "\n\n", lines + _segments(panel.outlined), near + _segments(panel.near)
+                look = (0xeeeeee, 0x666666) if value is None else colour(value, panel.low, panel.high)
+                text = panel.texts[y][x] if panel.texts else "none" if value is None else written(value)
+                cells += "%g %g %d %d %s\n" % (x + 0.5, y + 0.5, look[0], look[1], text)
+        cells, lines = cells + "\n\n", lines + _segments(edges(panel.outlined))
+        near += _segments(edges(panel.near) + panel.rules)
     return "$cells << EOD\n%sEOD\n$lines << EOD\n%sEOD\n$near << EOD\n%sEOD\n" % (cells, lines, near)
 
 
-def _segments(cells):
-    """A data block's index with the outline of cells."""
-    return ("".join("%g %g %g %g\n" % segment for segment in edges(cells)) or "NaN NaN NaN NaN\n") + "\n\n"
+def _segments(segments):
+    """A data block's index with lines."""
+    return ("".join("%g %g %g %g\n" % segment for segment in segments) or "NaN NaN NaN NaN\n") + "\n\n"
 
 
-def draw(out, panels, x_names, y_names, x_title, y_title, foot=""):
+def draw(out, panels, x_names, y_names, x_title, y_title, foot="", layout=Layout()):
     """OUT.png; `foot` explains the outline."""
     n_row, n_column = 1 + max(panel.row for panel in panels), 1 + max(panel.column for panel in panels)
-    wide, high = CELL_WIDTH * len(x_names), CELL_HEIGHT * len(y_names)
-    width = LEFT + n_column * wide + (n_column - 1) * GAP_X + RIGHT
-    height = TOP + n_row * high + (n_row - 1) * GAP_Y + BOTTOM
-    left = [LEFT + panel.column * (wide + GAP_X) for panel in panels]
-    top = [height - TOP - panel.row * (high + GAP_Y) for panel in panels]
+    wide, high = layout.cell_width * len(x_names), layout.cell_height * len(y_names)
+    width = layout.left + n_column * wide + (n_column - 1) * layout.gap_x + layout.right
+    height = layout.top + n_row * high + (n_row - 1) * layout.gap_y + layout.bottom
+    left = [layout.left + panel.column * (wide + layout.gap_x) for panel in panels]
+    top = [height - layout.top - panel.row * (high + layout.gap_y) for panel in panels]
     (x_labels, x_ticks), (y_labels, y_ticks) = (ticks(axis, axis + "_tick", names, [i + 0.5 for i in range(len(names))])
                                                 for axis, names in (("x", x_names), ("y", y_names)))
-    settings = x_labels + y_labels + "n_panel = %d\nn_x = %d\nn_y = %d\nx_title = %s\ny_title = %s\nfoot = %s\nx_ticks = %s\ny_ticks = %s\n" % (
-        len(panels), len(x_names), len(y_names), quote(x_title), quote(y_title), quote(foot), quote(x_ticks), quote(y_ticks))
+    settings = x_labels + y_labels + "n_panel = %d\nn_x = %d\nn_y = %d\nx_rotate = %d\nx_title = %s\ny_title = %s\nfoot = %s\nx_ticks = %s\ny_ticks = %s\n" % (
+        len(panels), len(x_names), len(y_names), layout.rotate, quote(x_title), quote(y_title), quote(foot), quote(x_ticks), quote(y_ticks))
     settings += array("panel_left", [x / width for x in left]) + array("panel_right", [(x + wide) / width for x in left])
     settings += array("panel_top", [y / height for y in top]) + array("panel_bottom", [(y - high) / height for y in top])
     settings += array("panel_title", [panel.title for panel in panels])
