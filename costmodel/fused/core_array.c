@@ -250,7 +250,8 @@ struct core_tile core_tile_of(const struct layer *layer, uint32_t b, uint32_t k,
         .dilation_w = u.dilation,
     };
     /* Groups with one second operand are rows of one product; a tile of some of them has those it has. */
-    const uint32_t together = layer->share > 1 && k == groups * group_k ? common_divisor(groups, layer->share) : 1;
+    const uint32_t together =
+        layer->share > 1 && k == groups * group_k ? common_divisor(groups, layer->share) : 1;
     tile.groups /= together;
     tile.k /= together;
     tile.c /= together;

@@ -195,7 +195,7 @@ bool layer_same_problem(const struct layer *a, const struct layer *b)
         return false;
     return (a->type == LAYER_MATMUL) == (b->type == LAYER_MATMUL) && a->c == b->c && a->k == b->k &&
            a->p == b->p && a->q == b->q && a->r == b->r && a->s == b->s && a->groups == b->groups &&
-           layer_operand_groups(a) == layer_operand_groups(b) &&
-           a->stride[0] == b->stride[0] && a->stride[1] == b->stride[1] && a->dilation[0] == b->dilation[0] &&
+           layer_operand_groups(a) == layer_operand_groups(b) && a->stride[0] == b->stride[0] &&
+           a->stride[1] == b->stride[1] && a->dilation[0] == b->dilation[0] &&
            a->dilation[1] == b->dilation[1];
 }

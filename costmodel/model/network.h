@@ -118,8 +118,8 @@ struct network {
     uint32_t n_repeat;
     const struct network_repeat *repeat; /* (n_repeat) by first layer; 2 times or more */
     bool unroll;                         /* the file wants them searched one by one all the same */
-    uint32_t n_cut;                  /* 0: no layer is in parts */
-    const struct network_cut *cut;   /* (n_cut) what made them: network_cut.h */
+    uint32_t n_cut;                      /* 0: no layer is in parts */
+    const struct network_cut *cut;       /* (n_cut) what made them: network_cut.h */
     uint32_t n_parameter; /* that can be set: those that the file declares and does not set itself */
     const struct network_parameter *parameter; /* (n_parameter) */
     struct arena arena;
@@ -182,8 +182,8 @@ void network_free(struct network *network);
 DSE_MUST_CHECK enum dse_status network_join(const struct network *part, uint32_t n, struct network *out,
                                             struct dse_error *err);
 
-/* That the network, a joined one, has every parameter of `settings` in one of its parts; the message names one
- * that it lacks, at its place. DSE_BAD_INPUT. */
+/* That the network, a joined one, has every parameter of `settings` in one of its parts; the message names
+ * one that it lacks, at its place. DSE_BAD_INPUT. */
 DSE_MUST_CHECK enum dse_status network_has_parameters(const struct network *network,
                                                       const struct network_settings *settings,
                                                       struct dse_error *err);
@@ -214,8 +214,8 @@ uint64_t layer_weight_words(const struct layer *layer);
  * convolutional layer?", 2016). */
 bool layer_is_subpixel(const struct layer *layer);
 
-/* Words of the second operand of a conv, linear or matmul per sample: K C/groups R S, of a matmul whose groups
- * share theirs that divided by `share`; 0 for other types. */
+/* Words of the second operand of a conv, linear or matmul per sample: K C/groups R S, of a matmul whose
+ * groups share theirs that divided by `share`; 0 for other types. */
 uint64_t layer_second_operand_words(const struct layer *layer);
 
 /* How many different second operands the layer's groups have: groups / share. Those that share one are rows

@@ -98,8 +98,8 @@ static enum dse_status enter(struct repeater *r, const struct ynode *node, const
 {
     size_t other;
     if (name_table_get(&r->owner, name, &other) && other != owner)
-        return yaml_fail(r->doc, node, err, "the name %.100s is used both in block %.60s and outside of it", name,
-                         r->block[(owner ? owner : other) - 1].name);
+        return yaml_fail(r->doc, node, err, "the name %.100s is used both in block %.60s and outside of it",
+                         name, r->block[(owner ? owner : other) - 1].name);
     return name_table_put(&r->owner, name, owner)
                ? DSE_OK
                : dse_fail_at(err, DSE_NO_MEMORY, r->doc->path, 0, "out of memory while reading the network");
@@ -181,8 +181,7 @@ static enum dse_status name_in(const struct repeater *r, size_t owner, uint32_t 
     *out = name;
     if (owner == 0 || r->block[owner - 1].times == 1)
         return DSE_OK;
-    const int n =
-        snprintf(text, sizeof text, "%s%u.%s", r->block[owner - 1].name, repetition, name);
+    const int n = snprintf(text, sizeof text, "%s%u.%s", r->block[owner - 1].name, repetition, name);
     if (n < 0 || n >= PROBLEM_NAME_MAX)
         return yaml_fail(r->doc, node, err, "%.60s%u.%.100s is longer than %d letters",
                          r->block[owner - 1].name, repetition, name, PROBLEM_NAME_MAX - 1);
@@ -236,7 +235,8 @@ static enum dse_status repeat_layer(struct repeater *r, size_t in, uint32_t repe
     struct node_list list = {0};
     enum dse_status status = DSE_OK;
     if (out->n == NETWORK_LAYER_MAX)
-        return dse_fail_at(err, DSE_LIMIT, r->doc->path, node->line, "more than %d layers", NETWORK_LAYER_MAX);
+        return dse_fail_at(err, DSE_LIMIT, r->doc->path, node->line, "more than %d layers",
+                           NETWORK_LAYER_MAX);
     if (node->kind != YNODE_MAPPING)
         return node_list_add(out, NULL, 0, node, err);
     for (size_t i = 0; status == DSE_OK && i < node->n_item; i++) {
@@ -278,8 +278,8 @@ static enum dse_status repeat_inputs(const struct repeater *r, const struct node
     return DSE_OK;
 }
 
-static enum dse_status repeat_layers(struct repeater *r, const struct node_list *layer,
-                                     struct node_list *out, struct dse_error *err)
+static enum dse_status repeat_layers(struct repeater *r, const struct node_list *layer, struct node_list *out,
+                                     struct dse_error *err)
 {
     size_t i = 0;
     while (i < layer->n) {

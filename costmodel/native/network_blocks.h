@@ -28,8 +28,9 @@ DSE_MUST_CHECK enum dse_status node_list_make(const struct node_list *list, cons
                                               const struct ynode **out, struct dse_error *err);
 
 /* A scalar of that text, at the place of `like`; in `arena`. */
-DSE_MUST_CHECK enum dse_status node_make_scalar(const struct ynode *like, const char *text, struct arena *arena,
-                                                const struct ynode **out, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status node_make_scalar(const struct ynode *like, const char *text,
+                                                struct arena *arena, const struct ynode **out,
+                                                struct dse_error *err);
 
 /* Layers first .. first + n - 1 and inputs first_input .. first_input + n_input - 1 of the lists. */
 struct network_block {
@@ -42,8 +43,8 @@ struct network_block {
 
 /* Put every layer and input of the `block` (n_block, by first layer) times[b] times into `out_layer` and
  * `out_input`, all others once, with the names of producers changed so that each repetition reads the one
- * before. Inputs of blocks come behind the others. DSE_BAD_INPUT: names that are not unique, `feeds` that does
- * not fit; DSE_LIMIT: too many layers. */
+ * before. Inputs of blocks come behind the others. DSE_BAD_INPUT: names that are not unique, `feeds` that
+ * does not fit; DSE_LIMIT: too many layers. */
 DSE_MUST_CHECK enum dse_status network_repeat_blocks(const struct yaml_doc *doc, struct arena *arena,
                                                      const struct node_list *layer,
                                                      const struct node_list *input,

@@ -1,5 +1,5 @@
-/* Works on the tree of the file: a value becomes the number that it is, a group its layers, and at last a block
- * its repetitions (network_blocks.c); what comes out is read as any other network. */
+/* Works on the tree of the file: a value becomes the number that it is, a group its layers, and at last a
+ * block its repetitions (network_blocks.c); what comes out is read as any other network. */
 #include "costmodel/native/network_expand.h"
 
 #include <inttypes.h>
@@ -59,7 +59,7 @@ static enum dse_status expand_value(struct expander *e, const struct ynode *node
         status = expand_value(e, node->item[i], what, &item, err);
         if (status == DSE_OK)
             status = node_list_add(&list, node->kind == YNODE_MAPPING ? node->key[i] : NULL,
-                            node->kind == YNODE_MAPPING ? node->key_line[i] : 0, item, err);
+                                   node->kind == YNODE_MAPPING ? node->key_line[i] : 0, item, err);
     }
     if (status == DSE_OK)
         status = node_list_make(&list, node, node->kind, e->arena, out, err);
@@ -112,8 +112,9 @@ static enum dse_status expand_name(struct expander *e, const struct ynode *node,
     if (dots < close)
         DSE_TRY(pattern_number(e, node, dots + 2, (size_t)(close - dots - 2), &last, err));
     if (first < 0 || last - first >= NETWORK_LAYER_MAX || list->n > NETWORK_LAYER_MAX)
-        return yaml_fail(e->doc, node, err, "the numbers %" PRId64 " to %" PRId64 ": up to %d from 0 on are accepted",
-                         first, last, NETWORK_LAYER_MAX);
+        return yaml_fail(e->doc, node, err,
+                         "the numbers %" PRId64 " to %" PRId64 ": up to %d from 0 on are accepted", first,
+                         last, NETWORK_LAYER_MAX);
     for (int64_t i = first; i <= last; i++) {
         const int n = snprintf(head + length, 24, "%" PRId64, i);
         DSE_TRY(expand_name(e, node, head, length + (size_t)n, close + 1, list, err));
@@ -212,7 +213,8 @@ static enum dse_status expand_layer(struct expander *e, const struct ynode *node
     bool wanted;
     const struct ynode *layer = node;
     if (e->layer.n == NETWORK_LAYER_MAX)
-        return dse_fail_at(err, DSE_LIMIT, e->doc->path, node->line, "more than %d layers", NETWORK_LAYER_MAX);
+        return dse_fail_at(err, DSE_LIMIT, e->doc->path, node->line, "more than %d layers",
+                           NETWORK_LAYER_MAX);
     if (node->kind == YNODE_MAPPING) { /* else its reader says what is wrong */
         snprintf(what, sizeof what, "layer %.100s", name_of(node));
         DSE_TRY(is_wanted(e, node, &wanted, err));
@@ -262,7 +264,8 @@ static enum dse_status expand_for(struct expander *e, const struct ynode *node, 
 {
     int64_t n;
     if (each->kind != YNODE_MAPPING || each->n_item != 1)
-        return yaml_fail(e->doc, each, err, "for: an index and how many there are is expected, as {h: heads}");
+        return yaml_fail(e->doc, each, err,
+                         "for: an index and how many there are is expected, as {h: heads}");
     DSE_TRY(scope_number(&e->scope, each->item[0], each->key[0], &n, err));
     if (n < 0 || n > NETWORK_LAYER_MAX)
         return yaml_fail(e->doc, each, err, "for: %" PRId64 " times; from 0 to %d are supported", n,
@@ -300,7 +303,8 @@ static enum dse_status expand_block(struct expander *e, const struct ynode *node
     struct network_block block = {.first = (uint32_t)e->layer.n, .first_input = (uint32_t)e->input.n};
     const struct ynode *inputs = yaml_find(node, "inputs");
     if (e->in_block)
-        return yaml_fail(e->doc, node, err, "a block inside a block; a block has layers and groups with `for`");
+        return yaml_fail(e->doc, node, err,
+                         "a block inside a block; a block has layers and groups with `for`");
     DSE_TRY(read_block(e, node, &block, err));
     if (inputs)
         DSE_TRY(expand_inputs(e, inputs, err));
@@ -324,8 +328,8 @@ static enum dse_status expand_group(struct expander *e, const struct ynode *node
     const bool is_block = yaml_find(node, "block") != NULL;
     const struct ynode *each = yaml_find(node, "for");
     bool wanted;
-    DSE_TRY(yaml_check_keys(e->doc, node, is_block ? "a block" : "a group of layers", is_block ? block : plain,
-                            is_block ? 6 : 3, err));
+    DSE_TRY(yaml_check_keys(e->doc, node, is_block ? "a block" : "a group of layers",
+                            is_block ? block : plain, is_block ? 6 : 3, err));
     DSE_TRY(is_wanted(e, node, &wanted, err));
     if (!wanted)
         return DSE_OK;
@@ -346,7 +350,8 @@ bool network_is_parametrised(const struct yaml_doc *doc)
 }
 
 /* The values that were used, for those who ask. */
-static enum dse_status keep_parameters(struct expander *e, struct network_expansion *out, struct dse_error *err)
+static enum dse_status keep_parameters(struct expander *e, struct network_expansion *out,
+                                       struct dse_error *err)
 {
     struct network_parameter *list = arena_alloc(e->arena, e->scope.n, sizeof *list);
     DSE_TRY(arena_check(e->arena, "a network", err));
@@ -381,7 +386,8 @@ static enum dse_status expand_switch(struct expander *e, const struct ynode *nod
                                      struct dse_error *err)
 {
     struct scope_value value;
-    const int symbol = node->kind == YNODE_SCALAR ? scope_index(&e->scope, node->text, strlen(node->text)) : -1;
+    const int symbol =
+        node->kind == YNODE_SCALAR ? scope_index(&e->scope, node->text, strlen(node->text)) : -1;
     *out = node;
     if (symbol < 0)
         return DSE_OK;

@@ -1,5 +1,5 @@
-/* From a network file with parameters to one without (docs/networks.md, "Parameters" and "Blocks"). Nobody but
- * the network reader includes this. */
+/* From a network file with parameters to one without (docs/networks.md, "Parameters" and "Blocks"). Nobody
+ * but the network reader includes this. */
 #ifndef COSTMODEL_NATIVE_NETWORK_EXPAND_H
 #define COSTMODEL_NATIVE_NETWORK_EXPAND_H
 

@@ -50,8 +50,8 @@ static enum dse_status unknown_name(const struct parser *p, const char *name, st
     }
     const char *near = text_nearest(name, known, p->scope->n);
     enum dse_status status =
-        near ? yaml_fail(p->scope->doc, p->node, err, "\"%.60s\" is not known here; did you mean \"%s\"?", name,
-                         near)
+        near ? yaml_fail(p->scope->doc, p->node, err, "\"%.60s\" is not known here; did you mean \"%s\"?",
+                         name, near)
              : yaml_fail(p->scope->doc, p->node, err, "\"%.60s\" is not known here; known are %s", name,
                          all.data ? all.data : "no names");
     text_free(&all);
@@ -66,8 +66,9 @@ static enum dse_status need_number(const struct parser *p, const struct scope_va
         return DSE_OK;
     if (value->kind == SCOPE_WORD && !value->choices)
         return unknown_name(p, value->word, err);
-    return fail(p, err, value->kind == SCOPE_WORD ? "a choice is a word, not a number"
-                                                  : "a comparison is not a number");
+    return fail(p, err,
+                value->kind == SCOPE_WORD ? "a choice is a word, not a number"
+                                          : "a comparison is not a number");
 }
 
 static enum dse_status calculate(const struct parser *p, char sign, int64_t a, int64_t b, int64_t *out,
@@ -88,11 +89,10 @@ static enum dse_status calculate(const struct parser *p, char sign, int64_t a, i
         if (b == 0)
             return fail(p, err, "a division by 0");
         if (b != -1 && a % b != 0)
-            return yaml_fail(p->scope->doc, p->node, err,
-                             "\"%.*s\": %" PRId64 " / %" PRId64 " leaves a rest of %" PRId64
-                             "; divisions are exact",
-                             (int)(p->end - p->text < SHOWN_MAX ? p->end - p->text : SHOWN_MAX), p->text, a, b,
-                             a % b);
+            return yaml_fail(
+                p->scope->doc, p->node, err,
+                "\"%.*s\": %" PRId64 " / %" PRId64 " leaves a rest of %" PRId64 "; divisions are exact",
+                (int)(p->end - p->text < SHOWN_MAX ? p->end - p->text : SHOWN_MAX), p->text, a, b, a % b);
         over = b == -1 ? __builtin_sub_overflow(0, a, out) : (*out = a / b, false);
         break;
     case 'm': /* min */
@@ -147,8 +147,7 @@ static enum dse_status parse_name(struct parser *p, struct scope_value *value, s
     const int symbol = scope_index(p->scope, name, length);
     if (symbol >= 0)
         return scope_find(p->scope, p->node, (size_t)symbol, value, err);
-    *value = (struct scope_value){.kind = SCOPE_WORD,
-                                  .word = arena_copy_text(p->scope->arena, name, length)};
+    *value = (struct scope_value){.kind = SCOPE_WORD, .word = arena_copy_text(p->scope->arena, name, length)};
     return arena_check(p->scope->arena, "a network", err);
 }
 
@@ -162,8 +161,7 @@ static enum dse_status parse_primary(struct parser *p, struct scope_value *value
     if (isalpha((unsigned char)*p->at) || *p->at == '_')
         return parse_name(p, value, err);
     if (!take(p, '('))
-        return fail(p, err,
-                    "no expression; whole numbers, names, + - * / ( ), min and max are accepted");
+        return fail(p, err, "no expression; whole numbers, names, + - * / ( ), min and max are accepted");
     DSE_TRY(parse_sum(p, value, err));
     return take(p, ')') ? DSE_OK : fail(p, err, "a closing parenthesis is missing");
 }
@@ -229,8 +227,9 @@ static enum dse_status check_choice(const struct parser *p, const struct scope_v
         }
         text_append(&all, "%s%.60s", i ? ", " : "", choice->choices->item[i]->text);
     }
-    enum dse_status status = yaml_fail(p->scope->doc, p->node, err, "\"%.60s\" is never the value; it is one of %s",
-                                       word->word, all.data ? all.data : "none");
+    enum dse_status status =
+        yaml_fail(p->scope->doc, p->node, err, "\"%.60s\" is never the value; it is one of %s", word->word,
+                  all.data ? all.data : "none");
     text_free(&all);
     return status;
 }
@@ -252,7 +251,7 @@ static enum dse_status compare_words(const struct parser *p, int how, const stru
 
 static bool compare_numbers(int how, int64_t a, int64_t b)
 {
-    const bool outcome[] = {a == b, a != b, a <= b, a >= b, a < b, a > b};
+    const bool outcome[] = {a == b, a != b, a <= b, a >= b, a<b, a> b};
     return outcome[how];
 }
 

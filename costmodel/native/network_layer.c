@@ -223,9 +223,8 @@ static enum dse_status check_channels(const struct network_reader *reader, const
         return yaml_fail(reader->doc, yaml_find(node, "share"), err,
                          "%s: groups %u must be a multiple of share %u", owner, layer->groups, layer->share);
     if ((uint64_t)layer->share * layer->q > NETWORK_DIM_MAX)
-        return yaml_fail(reader->doc, yaml_find(node, "share"), err,
-                         "%s: share %u times Q %u is beyond %d", owner, layer->share, layer->q,
-                         NETWORK_DIM_MAX);
+        return yaml_fail(reader->doc, yaml_find(node, "share"), err, "%s: share %u times Q %u is beyond %d",
+                         owner, layer->share, layer->q, NETWORK_DIM_MAX);
     return DSE_OK;
 }
 

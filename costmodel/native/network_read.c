@@ -167,9 +167,9 @@ static enum dse_status read_optional_text(struct network_reader *reader, const c
 
 static enum dse_status read_head(struct network_reader *reader, struct dse_error *err)
 {
-    static const char *const allowed[] = {"network", "title",    "source",     "kind", "published_batch",
-                                          "input",   "inputs",   "layers",     "problems",
-                                          "unroll",  "parameters", "let", "of", "set"};
+    static const char *const allowed[] = {"network",    "title",  "source", "kind",     "published_batch",
+                                          "input",      "inputs", "layers", "problems", "unroll",
+                                          "parameters", "let",    "of",     "set"};
     static const char *const kinds[] = {"graph", "layers"};
     const struct yaml_doc *doc = reader->doc;
     struct network *net = reader->net;
@@ -310,10 +310,10 @@ static enum dse_status keep_expansion(const struct network_expansion *expansion,
     }
     for (uint32_t i = 0; i < expansion->n_parameter; i++) {
         const struct network_parameter *from = &expansion->parameter[i];
-        parameter[i] = (struct network_parameter){arena_copy_text(arena, from->name, strlen(from->name)),
-                                                  arena_copy_text(arena, from->value, strlen(from->value)),
-                                                  arena_copy_text(arena, from->accepted,
-                                                                  strlen(from->accepted))};
+        parameter[i] =
+            (struct network_parameter){arena_copy_text(arena, from->name, strlen(from->name)),
+                                       arena_copy_text(arena, from->value, strlen(from->value)),
+                                       arena_copy_text(arena, from->accepted, strlen(from->accepted))};
     }
     net->n_repeat = expansion->n_repeat;
     net->repeat = repeat;

@@ -22,7 +22,8 @@ static enum dse_status check_name(const struct scope *scope, const struct ynode 
     if (scope_index(scope, name, strlen(name)) >= 0)
         return yaml_fail(scope->doc, node, err, "%s is declared twice", name);
     if (scope->n == SCOPE_SYMBOL_MAX)
-        return dse_fail_at(err, DSE_LIMIT, scope->doc->path, node->line, "more than %d names", SCOPE_SYMBOL_MAX);
+        return dse_fail_at(err, DSE_LIMIT, scope->doc->path, node->line, "more than %d names",
+                           SCOPE_SYMBOL_MAX);
     return DSE_OK;
 }
 
@@ -70,9 +71,10 @@ static enum dse_status fail_set(const struct network_set *set, struct dse_error 
 {
     char shown[96];
     text_excerpt(set->value, shown, sizeof shown);
-    return set->file ? dse_fail_at(err, DSE_BAD_INPUT, set->file, set->line, "network.%s %s: %s is expected",
-                                   set->name, shown, expected)
-                     : dse_fail(err, DSE_BAD_INPUT, "network.%s %s: %s is expected", set->name, shown, expected);
+    return set->file
+               ? dse_fail_at(err, DSE_BAD_INPUT, set->file, set->line, "network.%s %s: %s is expected",
+                             set->name, shown, expected)
+               : dse_fail(err, DSE_BAD_INPUT, "network.%s %s: %s is expected", set->name, shown, expected);
 }
 
 const char *scope_accepted(const struct scope *scope, size_t i)
@@ -170,10 +172,11 @@ static enum dse_status find_by_choice(struct scope *scope, const struct ynode *n
     struct scope_value choice;
     const int symbol = node->n_item == 1 ? scope_index(scope, node->key[0], strlen(node->key[0])) : -1;
     if (symbol < 0 || node->item[0]->kind != YNODE_MAPPING)
-        return yaml_fail(scope->doc, node, err,
-                         "%s: an expression, or the values by a choice, such as {size: {small: 1, large: 2}}, "
-                         "is expected",
-                         name);
+        return yaml_fail(
+            scope->doc, node, err,
+            "%s: an expression, or the values by a choice, such as {size: {small: 1, large: 2}}, "
+            "is expected",
+            name);
     const struct ynode *list = node->item[0];
     DSE_TRY(scope_find(scope, node, (size_t)symbol, &choice, err));
     if (choice.kind != SCOPE_WORD)
@@ -183,7 +186,8 @@ static enum dse_status find_by_choice(struct scope *scope, const struct ynode *n
     for (size_t i = 0; i < n; i++) {
         known[i] = choice.choices->item[i]->text;
         if (!yaml_find(list, known[i]))
-            return yaml_fail(scope->doc, list, err, "%s: no value for %s %.60s", name, node->key[0], known[i]);
+            return yaml_fail(scope->doc, list, err, "%s: no value for %s %.60s", name, node->key[0],
+                             known[i]);
     }
     DSE_TRY(yaml_check_keys(scope->doc, list, name, known, n, err));
     return find_derived(scope, yaml_find(list, choice.word), name, value, err);
@@ -207,9 +211,8 @@ enum dse_status scope_find(struct scope *scope, const struct ynode *node, size_t
     if (symbol->state == SCOPE_NEW) {
         symbol->state = SCOPE_OPEN;
         DSE_TRY(!symbol->is_parameter ? find_derived(scope, symbol->node, symbol->name, &symbol->value, err)
-                : symbol->node->kind == YNODE_SEQUENCE
-                    ? find_choice(symbol, &symbol->value, err)
-                    : find_number(scope, symbol, &symbol->value, err));
+                : symbol->node->kind == YNODE_SEQUENCE ? find_choice(symbol, &symbol->value, err)
+                                                       : find_number(scope, symbol, &symbol->value, err));
         symbol->state = SCOPE_DONE;
     }
     *value = symbol->value;
@@ -224,8 +227,8 @@ static enum dse_status declare_parameter(struct scope *scope, const struct ynode
     DSE_TRY(declare(scope, node, name, true, err));
     if (node->kind == YNODE_SEQUENCE) {
         if (node->n_item > NETWORK_CHOICE_MAX)
-            return dse_fail_at(err, DSE_LIMIT, scope->doc->path, node->line, "%s has more than %d values", name,
-                               NETWORK_CHOICE_MAX);
+            return dse_fail_at(err, DSE_LIMIT, scope->doc->path, node->line, "%s has more than %d values",
+                               name, NETWORK_CHOICE_MAX);
         return check_choice(scope, &scope->symbol[scope->n - 1], err);
     }
     if (node->kind != YNODE_MAPPING)

@@ -1,6 +1,6 @@
-/* What names stand for in a network file with parameters (docs/networks.md, "Parameters"): parameters, derived
- * values and indices of repeated groups; and the expressions over them. Nobody but the network reader includes
- * this. */
+/* What names stand for in a network file with parameters (docs/networks.md, "Parameters"): parameters,
+ * derived values and indices of repeated groups; and the expressions over them. Nobody but the network
+ * reader includes this. */
 #ifndef COSTMODEL_NATIVE_NETWORK_SCOPE_H
 #define COSTMODEL_NATIVE_NETWORK_SCOPE_H
 
@@ -22,8 +22,8 @@ struct scope_value {
 
 struct scope_symbol {
     const char *name;
-    const struct ynode *node;  /* what the file says; NULL: an index */
-    bool is_parameter;         /* else derived, or an index */
+    const struct ynode *node;      /* what the file says; NULL: an index */
+    bool is_parameter;             /* else derived, or an index */
     const struct network_set *set; /* a parameter that somebody sets, else NULL */
     enum { SCOPE_NEW, SCOPE_OPEN, SCOPE_DONE } state;
     struct scope_value value; /* SCOPE_DONE */
@@ -40,8 +40,9 @@ struct scope {
 
 /* Read keys `parameters` and `let` of the document's root, set `set` (n_set) and find all values. Errors of a
  * set value have the place of that. */
-DSE_MUST_CHECK enum dse_status scope_init(struct scope *scope, const struct yaml_doc *doc, struct arena *arena,
-                                          const struct network_settings *settings, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status scope_init(struct scope *scope, const struct yaml_doc *doc,
+                                          struct arena *arena, const struct network_settings *settings,
+                                          struct dse_error *err);
 
 /* The symbol's value; an error for what depends on itself. */
 DSE_MUST_CHECK enum dse_status scope_find(struct scope *scope, const struct ynode *node, size_t symbol,

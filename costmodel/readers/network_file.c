@@ -181,7 +181,8 @@ static enum dse_status build_base(const struct yaml_doc *doc, const char *path,
         return yaml_fail(doc, yaml_find(doc->root, "of"), err, "of: networks of networks, more than %d deep",
                          OF_DEPTH_MAX);
     if (files->get(files->user, path, &bytes, &length, &inner) != DSE_OK)
-        return yaml_fail(doc, yaml_find(doc->root, "of"), err, "of: %s cannot be read (%s)", path, inner.text);
+        return yaml_fail(doc, yaml_find(doc->root, "of"), err, "of: %s cannot be read (%s)", path,
+                         inner.text);
     DSE_TRY(yaml_parse(&base, path, bytes, length, err));
     base.faults = files->faults;
     enum dse_status status = build(&base, files, depth + 1, network, err);

@@ -409,11 +409,8 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     const char *const begin = text + mark;
     length -= mark;
     const struct schedule_format *format = schedule_format_of(begin, length);
-    struct schedule_request request = {.arch = &arch,
-                                       .batch = (uint32_t)batch,
-                                       .path = args->operand[2],
-                                       .text = begin,
-                                       .length = length};
+    struct schedule_request request = {
+        .arch = &arch, .batch = (uint32_t)batch, .path = args->operand[2], .text = begin, .length = length};
     struct point_request points = {
         .arch = &arch, .points = point_format_of(begin, length), .text = begin, .length = length};
     if (cli_has(args, "no-fit") && !points.points)
@@ -467,7 +464,8 @@ static const struct cli_option options[] = {
      "of --vectors, which may be real numbers then: the nearest mapping to each, raw, or log2: factors are "
      "binary logarithms"},
     {"set", 0, "PATH=VALUE",
-     "replace a quantity of the architecture, GlobalBuffer.capacity='256 KiB', or a parameter of the network, network.sequence=128; "
+     "replace a quantity of the architecture, GlobalBuffer.capacity='256 KiB', or a parameter of the "
+     "network, network.sequence=128; "
      "repeatable"},
     {"ert", 0, "FILE",
      "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},

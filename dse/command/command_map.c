@@ -139,8 +139,8 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     if (job->settings.accounting)
         DSE_TRY(accounting_accepts(job->settings.accounting, &job->arch, err));
     DSE_TRY(measure_check(&job->settings.measure, &job->arch, err));
-    DSE_TRY(input_problems((const char *const *)args->operand + 1, args->n_operand - 1, args,
-                           &job->network, err));
+    DSE_TRY(input_problems((const char *const *)args->operand + 1, args->n_operand - 1, args, &job->network,
+                           err));
     job->n_thread = threads ? (int)threads : threads_available();
     if (solve_is_scheduler(&job->settings)) {
         if (job->format == MAP_VECTOR)
@@ -348,7 +348,8 @@ static const struct cli_option options[] = {
      "on "
      "the simulated network-on-chip for the delay"},
     {"set", 0, "PATH=VALUE",
-     "replace a quantity of the architecture, DRAM.bandwidth='8 GB/s', or a parameter of the network, network.sequence=128; "
+     "replace a quantity of the architecture, DRAM.bandwidth='8 GB/s', or a parameter of the network, "
+     "network.sequence=128; "
      "repeatable"},
     {"format", 'f', "HOW",
      "table (default), yaml (one mapping, or the schedule; for `dse eval`), csv, json, "

@@ -328,7 +328,8 @@ static const struct cli_option options[] = {
     {"batch", 'b', "[NETWORK=]N",
      "samples, of one network (default: what each network says, else 1); repeatable"},
     {"set", 0, "PATH=VALUE",
-     "replace a quantity of the architecture, PE.mesh=32x32, or a parameter of the network, network.sequence=128; "
+     "replace a quantity of the architecture, PE.mesh=32x32, or a parameter of the network, "
+     "network.sequence=128; "
      "repeatable"},
     {"ert", 0, "FILE",
      "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},

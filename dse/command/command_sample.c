@@ -412,7 +412,8 @@ static const struct cli_option options[] = {
     {"seed", 's', "N", "of the random streams (default 0)"},
     {"batch", 'b', "N", "samples (default: what the network says, else 1)"},
     {"set", 0, "PATH=VALUE",
-     "replace a quantity of the architecture, DRAM.bandwidth='8 GB/s', or a parameter of the network, network.sequence=128; "
+     "replace a quantity of the architecture, DRAM.bandwidth='8 GB/s', or a parameter of the network, "
+     "network.sequence=128; "
      "repeatable"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
 };

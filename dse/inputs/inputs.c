@@ -118,7 +118,8 @@ static enum dse_status read_settings(const struct cli_args *args, struct arena *
         while (k < settings->n && strcmp(set[k].name, name + PREFIX_LENGTH) != 0)
             k++;
         set[k] = (struct network_set){
-            .name = arena_copy_text(arena, name + PREFIX_LENGTH, strlen(name + PREFIX_LENGTH)), .value = value};
+            .name = arena_copy_text(arena, name + PREFIX_LENGTH, strlen(name + PREFIX_LENGTH)),
+            .value = value};
         settings->n += k == settings->n;
         DSE_TRY(arena_check(arena, "the parameters of a network", err));
     }

@@ -111,8 +111,8 @@ static bool dimension_counts(const struct sweep *sweep, const struct spec_dimens
     for (size_t k = 0; k < dimension->n_variable; k++) {
         const struct spec_variable *v = &sweep->spec->variable[dimension->first + k];
         if (v->kind->target == SPEC_ENGINE || v->kind->target == SPEC_NETWORK ||
-            v->kind->target == SPEC_PARAMETER ||
-            v->kind->target == SPEC_BATCH || v->kind->target == SPEC_OBJECTIVE ||
+            v->kind->target == SPEC_PARAMETER || v->kind->target == SPEC_BATCH ||
+            v->kind->target == SPEC_OBJECTIVE ||
             (v->kind->target == SPEC_OPTION && option_counts(sweep, v->name + sizeof "option." - 1)))
             return true;
     }

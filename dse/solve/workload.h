@@ -11,9 +11,9 @@
 #include "costmodel/model/network.h"
 #include "costmodel/model/problem.h"
 
-/* The mapped layers in file order; those without multiply-accumulates are left out (n_skipped). Of a block that
- * repeats (struct network_repeat) the layers of its first repetition stand for all, unless the network is
- * unrolled or layers are chosen by name. */
+/* The mapped layers in file order; those without multiply-accumulates are left out (n_skipped). Of a block
+ * that repeats (struct network_repeat) the layers of its first repetition stand for all, unless the network
+ * is unrolled or layers are chosen by name. */
 struct workload {
     const struct network *network; /* borrowed */
     uint32_t batch;                /* 0: each layer has its own, by the network's file */

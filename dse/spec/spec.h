@@ -86,7 +86,7 @@ struct sweep_spec {
     size_t n_option;
     struct spec_option *option; /* (n_option) */
     size_t n_override;
-    struct spec_override *override;  /* (n_override) fixed quantities: `set` and --set */
+    struct spec_override *override; /* (n_override) fixed quantities: `set` and --set */
     size_t n_parameter;
     struct spec_override *parameter; /* (n_parameter) fixed parameters of networks: likewise */
     const struct ynode *constraints; /* or NULL */

@@ -30,7 +30,8 @@ static enum dse_status check_not_fixed(const struct sweep_spec *spec, const char
         if (strcmp(spec->override[i].path, name) == 0)
             other = spec->override[i].value.line;
     for (size_t i = 0; i < spec->n_parameter; i++)
-        if (kind->target == SPEC_PARAMETER && strcmp(spec->parameter[i].path, axis_kind_rest(kind, name)) == 0)
+        if (kind->target == SPEC_PARAMETER &&
+            strcmp(spec->parameter[i].path, axis_kind_rest(kind, name)) == 0)
             other = spec->parameter[i].value.line;
     for (size_t i = 0; i < spec->n_option; i++)
         if (kind->target == SPEC_OPTION && strcmp(spec->option[i].name, axis_kind_rest(kind, name)) == 0)
@@ -48,10 +49,10 @@ static enum dse_status add_variable(struct sweep_spec *spec, const char *name, i
         return dse_fail_at(err, DSE_LIMIT, spec->path, line, "more than %d axes", SPEC_VARIABLE_MAX);
     if (spec_find_variable(spec, name))
         return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line, "axis %s is given twice", name);
-    if (strcmp(name, "option.") == 0 || strcmp(name, "network.") == 0 ||
-        name[0] == '\0')
-        return dse_fail_at(err, DSE_BAD_INPUT, spec->path, line,
-                           "\"%s\" names nothing; write option.NAME, network.NAME or a path such as DRAM.bandwidth", name);
+    if (strcmp(name, "option.") == 0 || strcmp(name, "network.") == 0 || name[0] == '\0')
+        return dse_fail_at(
+            err, DSE_BAD_INPUT, spec->path, line,
+            "\"%s\" names nothing; write option.NAME, network.NAME or a path such as DRAM.bandwidth", name);
     DSE_TRY(check_not_fixed(spec, name, line, err));
     *value = arena_alloc(&spec->arena, n_value, sizeof **value);
     if (!*value)

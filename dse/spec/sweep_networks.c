@@ -69,8 +69,8 @@ static void put(struct network_settings *settings, struct network_set *list, con
     size_t k = 0;
     while (k < settings->n && strcmp(list[k].name, name) != 0)
         k++;
-    list[k] = (struct network_set){
-        name, value->text, value->line ? sweep->spec->path : "--set", value->line, false};
+    list[k] = (struct network_set){name, value->text, value->line ? sweep->spec->path : "--set", value->line,
+                                   false};
     settings->n += k == settings->n;
 }
 
@@ -102,8 +102,8 @@ static enum dse_status fail_with(const struct sweep *sweep, const struct network
     char text[DSE_ERROR_TEXT_MAX], shown[64];
     size_t used = 0;
     text[0] = '\0';
-    bool own = settings->n == 0 || strcmp(inner->file, sweep->spec->path) == 0 ||
-               strcmp(inner->file, "--set") == 0;
+    bool own =
+        settings->n == 0 || strcmp(inner->file, sweep->spec->path) == 0 || strcmp(inner->file, "--set") == 0;
     for (size_t i = 0; !own && i < settings->n && used < sizeof text; i++) {
         int n = snprintf(text + used, sizeof text - used, "%snetwork.%s=%s", i ? ", " : " (with ",
                          settings->set[i].name, text_excerpt(settings->set[i].value, shown, sizeof shown));
@@ -174,7 +174,8 @@ static enum dse_status load_parts(struct sweep *sweep, const char *const *part, 
         status = network_join(network, (uint32_t)n, &sweep->network[sweep->n_network], &inner);
         if (status != DSE_OK)
             status = spec_blame(sweep->spec, whole, &inner, err);
-        else if ((status = network_has_parameters(&sweep->network[sweep->n_network], &settings, err)) != DSE_OK)
+        else if ((status = network_has_parameters(&sweep->network[sweep->n_network], &settings, err)) !=
+                 DSE_OK)
             network_free(&sweep->network[sweep->n_network]);
     }
     for (size_t i = 0; i < n_read; i++)
@@ -210,7 +211,8 @@ enum dse_status sweep_networks(struct sweep *sweep, struct dse_error *err)
         return sweep_missing(sweep, "network", "network: resnet50", err);
     if (n > NETWORK_MAX)
         return dse_fail_at(err, DSE_LIMIT, sweep->spec->path, 0,
-                           "the axes of networks and their parameters make more than %d networks", NETWORK_MAX);
+                           "the axes of networks and their parameters make more than %d networks",
+                           NETWORK_MAX);
     sweep->network = arena_alloc(&sweep->arena, n, sizeof *sweep->network);
     DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
     for (size_t i = 0; i < n; i++) {

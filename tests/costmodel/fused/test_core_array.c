@@ -515,13 +515,23 @@ static void test_core_array_cost_reads_what_lies_under_a_dilated_window(void **s
     }
 }
 
-/* Llama's 32 heads of 128 in fours, one query, 100 keys: four heads are four columns of one product, also where a
- * tile has two of them only. */
+/* Llama's 32 heads of 128 in fours, one query, 100 keys: four heads are four columns of one product, also
+ * where a tile has two of them only. */
 static void test_core_tiles_of_shared_operands(void **state)
 {
     (void)state;
-    const struct layer scores = {.type = LAYER_MATMUL, .c = 4096, .k = 3200, .p = 1, .q = 1, .r = 1, .s = 1,
-                                 .stride = {1, 1}, .dilation = {1, 1}, .groups = 32, .share = 4, .n_operand = 1};
+    const struct layer scores = {.type = LAYER_MATMUL,
+                                 .c = 4096,
+                                 .k = 3200,
+                                 .p = 1,
+                                 .q = 1,
+                                 .r = 1,
+                                 .s = 1,
+                                 .stride = {1, 1},
+                                 .dilation = {1, 1},
+                                 .groups = 32,
+                                 .share = 4,
+                                 .n_operand = 1};
     static const struct {
         uint32_t k, groups, c, w;
     } row[] = {{3200, 8, 1024, 4}, {1600, 4, 512, 4}, {400, 1, 128, 4}, {200, 1, 128, 2}, {100, 1, 128, 1}};

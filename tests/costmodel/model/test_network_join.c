@@ -80,10 +80,11 @@ static void test_lists_go_with_lists(void **state)
 
 static void test_blocks_and_parameters_are_those_of_all(void **state)
 {
-    static const char text[] = "network: m\nparameters: {n: {default: 2, to: 9}}\nlet: {twice: 2 * n}\nunroll: true\n"
-                               "input: {C: 4}\nlayers:\n- {name: first, type: norm, C: 4, from: input}\n"
-                               "- block: b\n  times: twice\n  feeds: {first: x}\n"
-                               "  layers: [{name: x, type: norm, C: 4, from: first}]\n";
+    static const char text[] =
+        "network: m\nparameters: {n: {default: 2, to: 9}}\nlet: {twice: 2 * n}\nunroll: true\n"
+        "input: {C: 4}\nlayers:\n- {name: first, type: norm, C: 4, from: input}\n"
+        "- block: b\n  times: twice\n  feeds: {first: x}\n"
+        "  layers: [{name: x, type: norm, C: 4, from: first}]\n";
     const struct network_set set[] = {{"n", "1", NULL, 0, false}, {"m", "1", "spec.yaml", 7, false}};
     const struct network_settings one = {set, 1, false}, two = {set, 2, false};
     struct network part[2], joined;

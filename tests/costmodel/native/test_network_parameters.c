@@ -1,5 +1,5 @@
-/* Network files with parameters: what they expand to, and every error with line and sentence. Expected numbers
- * are counted by hand from the texts.
+/* Network files with parameters: what they expand to, and every error with line and sentence. Expected
+ * numbers are counted by hand from the texts.
  * Tests: network_expression.c, network_scope.c, network_expand.c, network_blocks.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "costmodel/model/network.h"
 
 #define HEAD                                                                                                 \
-    "network: n\nparameters:\n  size: [small, large]\n  rows: {default: 16, from: 2, to: 64}\n"               \
+    "network: n\nparameters:\n  size: [small, large]\n  rows: {default: 16, from: 2, to: 64}\n"              \
     "let: {width: {size: {small: 8, large: 24}}, inner: 4 * width}\ninput: {C: width, H: rows}\nlayers:\n"
 #define LAYER(c, k) HEAD "- {name: a, type: linear, C: " c ", K: " k ", P: rows, from: input}\n"
 
@@ -70,7 +70,8 @@ static void test_expressions_are_what_they_say(void **state)
 static void test_parameters_are_set(void **state)
 {
     (void)state;
-    static const struct network_set set[] = {{"size", "large", NULL, 0, false}, {"rows", "33", NULL, 0, false}};
+    static const struct network_set set[] = {{"size", "large", NULL, 0, false},
+                                             {"rows", "33", NULL, 0, false}};
     struct network net;
     read(LAYER("width", "inner"), set, 2, &net);
     assert_int_equal(net.layer[0].c, 24);
@@ -128,7 +129,8 @@ static void test_errors_have_a_line(void **state)
         {LAYER("width", "99999999999999999999"), 8, "is too large"},
         {LAYER("width", "width - 8"), 8, "layer a: K"},
         {LAYER("width", "rows == 16"), 8, "is not a number"},
-        {"network: n\nlet: {a: b + 1, b: a}\ninput: {C: 1}\nlayers: [{name: x, type: norm, C: a, from: input}]\n",
+        {"network: n\nlet: {a: b + 1, b: a}\ninput: {C: 1}\nlayers: [{name: x, type: norm, C: a, from: "
+         "input}]\n",
          2, "depends on itself"},
         {"network: n\nparameters: {a: 3}\ninput: {C: 1}\nlayers: []\n", 2, "a range"},
         {"network: n\nparameters: {a: {from: 3}}\ninput: {C: 1}\nlayers: []\n", 2, "default"},
@@ -140,20 +142,24 @@ static void test_errors_have_a_line(void **state)
         {"network: n\nparameters: {a: [x]}\nlet: {a: 3}\ninput: {C: 1}\nlayers: []\n", 3, "declared twice"},
         {"network: n\nparameters: {a: [x, y]}\nlet: {b: {a: {x: 1}}}\ninput: {C: 1}\nlayers: []\n", 3,
          "no value for a y"},
-        {"network: n\nparameters: {a: [x]}\nlet: {b: {a: {x: 1, z: 2}}}\ninput: {C: 1}\nlayers: []\n", 3, "z"},
+        {"network: n\nparameters: {a: [x]}\nlet: {b: {a: {x: 1, z: 2}}}\ninput: {C: 1}\nlayers: []\n", 3,
+         "z"},
         {"network: n\nparameters: {a: [x]}\nlet: {b: {c: {x: 1}}}\ninput: {C: 1}\nlayers: []\n", 3,
          "an expression, or the values by a choice"},
         {HEAD "- {name: a, type: norm, C: width, P: rows, from: input, when: size == lagre}\n", 8,
          "\"lagre\" is never the value; it is one of small, large"},
-        {HEAD "- {name: a, type: norm, C: width, P: rows, from: input, when: rows}\n", 8, "is not a comparison"},
+        {HEAD "- {name: a, type: norm, C: width, P: rows, from: input, when: rows}\n", 8,
+         "is not a comparison"},
         {HEAD "- {name: a, type: norm, C: width, P: rows, from: input, when: size < large}\n", 8,
          "words are compared by == and != only"},
         {HEAD "- {for: {h: 2}, leyers: []}\n", 8, "name"},
         {HEAD "- {for: {h: 2}, layers: [], tmes: 3}\n", 8, "tmes"},
         {HEAD "- {for: {width: 2}, layers: []}\n", 8, "declared twice"},
         {HEAD "- {for: {h: 2 - 3}, layers: []}\n", 8, "-1 times"},
-        {HEAD "- {name: a<0..1>, type: norm, C: width, P: rows, from: input}\n", 8, "is expected between < and >"},
-        {HEAD "- {name: a<3, type: norm, C: width, P: rows, from: input}\n", 8, "is expected between < and >"},
+        {HEAD "- {name: a<0..1>, type: norm, C: width, P: rows, from: input}\n", 8,
+         "is expected between < and >"},
+        {HEAD "- {name: a<3, type: norm, C: width, P: rows, from: input}\n", 8,
+         "is expected between < and >"},
         {HEAD "- {name: a, type: norm, C: width, P: rows, from: b<0..99999>}\n", 8, "up to 10000"},
     };
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -193,9 +199,9 @@ static void test_groups_are_repeated(void **state)
 }
 
 #define BLOCK                                                                                                \
-    "network: n\nparameters: {times: {default: 3, to: 9999}}\nunroll: true\ninput: {C: 4, H: 2}\nlayers:\n"   \
+    "network: n\nparameters: {times: {default: 3, to: 9999}}\nunroll: true\ninput: {C: 4, H: 2}\nlayers:\n"  \
     "- {name: last, type: norm, C: 4, P: 2, from: out}\n"                                                    \
-    "- block: b\n  times: times\n  feeds: {first: out}\n  inputs: {cache: {C: 4, H: 2}}\n  layers:\n"         \
+    "- block: b\n  times: times\n  feeds: {first: out}\n  inputs: {cache: {C: 4, H: 2}}\n  layers:\n"        \
     "  - {name: sum, type: add, C: 4, P: 2, from: [first, cache]}\n"                                         \
     "  - {name: out, type: norm, C: 4, P: 2, from: sum}\n"                                                   \
     "- {name: first, type: norm, C: 4, P: 2, from: input}\n"
@@ -206,7 +212,8 @@ static void test_blocks_feed_one_another(void **state)
     static const struct network_set once = {"times", "1", NULL, 0, false};
     struct network net;
     read(BLOCK, NULL, 0, &net);
-    static const char *const name[] = {"last", "b1.sum", "b1.out", "b2.sum", "b2.out", "b3.sum", "b3.out", "first"};
+    static const char *const name[] = {"last",   "b1.sum", "b1.out", "b2.sum",
+                                       "b2.out", "b3.sum", "b3.out", "first"};
     assert_int_equal(net.n_layer, 8);
     for (int i = 0; i < 8; i++)
         assert_string_equal(net.layer[i].name, name[i]);
@@ -245,16 +252,20 @@ static void test_bad_blocks_are_refused(void **state)
         {START "- {block: b, times: 2, " INNER "}\n", "feeds"},
         {START "- {block: b, times: 0, feeds: {input: x}, " INNER "}\n", "0 times"},
         {START "- {block: b, times: 2, feeds: {input: y}, " INNER "}\n", "y is no layer of block b"},
-        {START "- {block: b, times: 2, feeds: {other: x}, " INNER "}\n", "other is not what a layer of block b"},
-        {START "- {block: b, times: 2, feeds: {x: x}, " INNER "}\n", "x is not what a layer of block b reads"},
-        {START "- {block: b, times: 2, feeds: {input: x}, layers: [{block: c, times: 2, feeds: {input: x}, " INNER
-               "}]}\n",
+        {START "- {block: b, times: 2, feeds: {other: x}, " INNER "}\n",
+         "other is not what a layer of block b"},
+        {START "- {block: b, times: 2, feeds: {x: x}, " INNER "}\n",
+         "x is not what a layer of block b reads"},
+        {START
+         "- {block: b, times: 2, feeds: {input: x}, layers: [{block: c, times: 2, feeds: {input: x}, " INNER
+         "}]}\n",
          "a block inside a block"},
         {START "- {name: x, type: norm, C: 4, from: input}\n- {block: b, times: 2, feeds: {input: x}, " INNER
                "}\n",
          "both in block b and outside"},
-        {START "- {block: b, times: 10000, feeds: {input: x}, layers: [{name: x, type: norm, C: 4, from: input}, "
-               "{name: y, type: norm, C: 4, from: x}]}\n",
+        {START
+         "- {block: b, times: 10000, feeds: {input: x}, layers: [{name: x, type: norm, C: 4, from: input}, "
+         "{name: y, type: norm, C: 4, from: x}]}\n",
          "more than 10000 layers"},
         {START "- {block: b b, times: 2, feeds: {input: x}, " INNER "}\n", "is not a name"},
     };
@@ -272,8 +283,9 @@ static void test_bad_blocks_are_refused(void **state)
 static void test_limits_hold(void **state)
 {
     (void)state;
-    static const char endless[] = "network: n\ninput: {C: 1}\nlayers:\n- {for: {a: 9999}, layers: [{for: {b: 9999}, "
-                                  "layers: [{name: x, type: norm, C: 1, from: input, when: a < 0}]}]}\n";
+    static const char endless[] =
+        "network: n\ninput: {C: 1}\nlayers:\n- {for: {a: 9999}, layers: [{for: {b: 9999}, "
+        "layers: [{name: x, type: norm, C: 1, from: input, when: a < 0}]}]}\n";
     struct network net;
     struct dse_error err;
     assert_int_equal(parse(endless, NULL, 0, &net, &err), DSE_LIMIT);

@@ -125,9 +125,9 @@ static void read_set(const char *name, const struct network_set *set, size_t n, 
         fail_msg("%s:%d: %s", err.file, err.line, err.text);
 }
 
-/* All blocks of each size: the published model is them and 50,257 token and 1,024 position embeddings, biases and
- * normalisation parameters (13 width a block) and the final normalisation (2 width). Published: the parameter
- * counts of openai-community/gpt2, -medium, -large and -xl on Hugging Face. */
+/* All blocks of each size: the published model is them and 50,257 token and 1,024 position embeddings,
+ * biases and normalisation parameters (13 width a block) and the final normalisation (2 width). Published:
+ * the parameter counts of openai-community/gpt2, -medium, -large and -xl on Hugging Face. */
 static void test_gpt2_has_the_published_parameters(void **state)
 {
     (void)state;
@@ -154,8 +154,8 @@ static void test_gpt2_has_the_published_parameters(void **state)
     }
 }
 
-/* Every weight but the embedding once per token, and two products of all queries with all keys: formula in the
- * file. The cache is read once for four heads. */
+/* Every weight but the embedding once per token, and two products of all queries with all keys: formula in
+ * the file. The cache is read once for four heads. */
 static void test_llama_has_the_macs_of_its_formula(void **state)
 {
     (void)state;
@@ -177,8 +177,7 @@ static void test_llama_has_the_macs_of_its_formula(void **state)
         read_set("llama3_8b", set, 3, &net);
         uint64_t weights = 32ull * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336) + 128256ull * 4096;
         assert_true(network_weight_words(&net) == weights + 128256ull * 4096);
-        assert_true(network_macs(&net, 1) ==
-                    row[i].rows * (weights + 32ull * 2 * 4096 * row[i].keys));
+        assert_true(network_macs(&net, 1) == row[i].rows * (weights + 32ull * 2 * 4096 * row[i].keys));
         const struct layer *scores = &net.layer[network_find_layer(&net, "block32.scores")];
         assert_true(layer_second_operand_words(scores) == 1024 * row[i].keys);
         assert_int_equal(layer_problem(scores, 1, &problem, &err), DSE_OK);

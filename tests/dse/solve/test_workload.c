@@ -1,5 +1,5 @@
-/* Layers and keys of workloads: the four old GPT-2 networks have the keys that they had as files of their own,
- * and blocks that repeat are one row each.
+/* Layers and keys of workloads: the four old GPT-2 networks have the keys that they had as files of their
+ * own, and blocks that repeat are one row each.
  * Tests: workload.c. */
 #include <setjmp.h>
 #include <stdarg.h>
