@@ -8,7 +8,8 @@ enum dim_kind { DIM_NOTHING, DIM_CHANNEL, DIM_FILTER, DIM_OUTPUT_CHANNEL, DIM_PL
 
 enum { MAX_WINDOW = 2 };
 
-/* One axis of the input on which taps move: place * stride + tap * dilation. -1: there is no such dimension. */
+/* One axis of the input on which taps move: place * stride + tap * dilation. -1: there is no such
+ * dimension. */
 struct window {
     int place, tap;
     uint32_t stride, dilation;

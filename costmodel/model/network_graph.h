@@ -28,8 +28,8 @@ DSE_MUST_CHECK enum dse_status network_as_graph(const struct network *list, uint
 
 /* The layer that the nest is: a conv (C, K, P, Q, R, S, groups, strides, dilations, H and W just large
  * enough), a linear layer or a matmul of `*samples` samples. What a dimension is follows from the tensors
- * that it indexes, whatever they are called: output and weights K, input and weights C, or R and S where it is
- * added to another one, output and input P and Q, all three groups; only samples are those called N. Name,
+ * that it indexes, whatever they are called: output and weights K, input and weights C, or R and S where it
+ * is added to another one, output and input P and Q, all three groups; only samples are those called N. Name,
  * line and producers of `layer` are not touched. Of two operands without weights the one with windows, or the
  * first, is the input. DSE_BAD_INPUT: it is none of these; the message says why. DSE_LIMIT: dimensions. */
 DSE_MUST_CHECK enum dse_status layer_of_einsum(const struct problem *problem, struct layer *layer,

@@ -21,7 +21,7 @@ enum { SCHEDULE_OPTION_MAX = 16 };
 struct schedule_request {
     const struct architecture *arch;
     const struct network *network;
-    uint32_t batch; /* 0: each layer's own, by the network's file */
+    uint32_t batch;                      /* 0: each layer's own, by the network's file */
     const struct accounting *accounting; /* NULL: what the text says */
     const double *option;                /* (n_option of the format) NaN: not given */
     const char *path;                    /* of the text, for messages */

@@ -202,8 +202,8 @@ static enum dse_status offer_best_of(struct engine_context *context, const struc
 }
 
 /* The DRAM order of one block says little of that of many, so the unrolled scheme gets one by prefetching, or
- * double buffering where that is not worse; with what is between blocks in the DRAM, as it was searched, and in
- * the buffer. */
+ * double buffering where that is not worse; with what is between blocks in the DRAM, as it was searched, and
+ * in the buffer. */
 static enum dse_status offer_unrolled(struct engine_context *context, const struct soma_task *task,
                                       const struct soma_lfa *lfa, struct arena *scratch,
                                       struct dse_error *err)

@@ -40,6 +40,6 @@ void soma_remark(const struct engine_schedule *found, struct text_buffer *out)
         text_append(out, "  %-*s  %s cycles with double buffering\n", LABEL, "first stage",
                     text_thousands(cycle, shown, sizeof shown));
     if (repeated > 0 && repeated != METRIC_U64_MISSING)
-        text_append(out, "  %-*s  %s layers are scheduled as those of their first block\n", LABEL,
-                    "blocks", text_thousands(repeated, shown, sizeof shown));
+        text_append(out, "  %-*s  %s layers are scheduled as those of their first block\n", LABEL, "blocks",
+                    text_thousands(repeated, shown, sizeof shown));
 }

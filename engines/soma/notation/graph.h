@@ -20,8 +20,8 @@ struct soma_operand {
     uint32_t layer; /* that reads it */
     bool second;    /* the second operand of a matmul: every tile needs all of it, for its samples */
     bool flattened; /* a fully connected layer reads a whole feature map as its channels */
-    /* what the source gives per sample; of the indices of an embedding with the rows of the table that they name
-     * behind them, which the DRAM gathers */
+    /* what the source gives per sample; of the indices of an embedding with the rows of the table that they
+     * name behind them, which the DRAM gathers */
     uint32_t k, h, w;
     /* The channels of it that the layer reads at all, so many from this one on: all, but of a part of a layer
      * (costmodel/model/network_cut.h). */
@@ -60,8 +60,8 @@ static inline enum tensor_role soma_operand_role(const struct soma_operand *oper
 }
 
 /* Has the notation a place for all of the network, by the published program's rules (`compat`) or the default
- * ones? DSE_BAD_USAGE names the layer and the reason: a list (network_as_graph); an embedding whose indices a layer makes; compat:
- * any embedding, transposed convolutions other than layer_is_subpixel. */
+ * ones? DSE_BAD_USAGE names the layer and the reason: a list (network_as_graph); an embedding whose indices a
+ * layer makes; compat: any embedding, transposed convolutions other than layer_is_subpixel. */
 DSE_MUST_CHECK enum dse_status soma_graph_check(const struct network *network, bool compat,
                                                 struct dse_error *err);
 

@@ -61,7 +61,7 @@ enum soma_fault {
     /* a tile of this layer would be empty: its readers' tile needs only padding, or only other channels */
     SOMA_EMPTY,
     SOMA_BLOCK, /* a layer group has this layer and one of another segment of a folded network */
-    SOMA_APART /* this layer reads another of its layer group, but their map cannot stay in the buffer */
+    SOMA_APART  /* this layer reads another of its layer group, but their map cannot stay in the buffer */
 };
 
 struct soma_fault_info {

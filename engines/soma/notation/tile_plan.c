@@ -79,7 +79,8 @@ static bool check_blocks(const struct soma_plan *plan, struct soma_fault_info *f
     return true;
 }
 
-/* A map stays in the buffer for a layer of its own layer group: as an output, and as what that takes it for. */
+/* A map stays in the buffer for a layer of its own layer group: as an output, and as what that takes it
+ * for. */
 static bool check_apart(const struct soma_plan *plan, struct soma_fault_info *fault)
 {
     const struct soma_graph *graph = plan->graph;

@@ -16,11 +16,11 @@ DSE_MUST_CHECK enum dse_status soma_lfa_prices_new(const struct soma_search *sea
 void soma_lfa_prices_free(struct soma_lfa_prices *prices);
 
 /* What soma_price_lfa says of an LFA whose order is valid (of a folded network: of the whole one with the LFA
- * unrolled, where all repetitions read from outside as the first one does): equal cycles and bytes, energy but
- * for the rounding of its sum. When cost is INFINITY the rest is not set; it is so, too, where a layer group would
- * have to be looked at and the time is over (soma_search_is_over). DSE_NO_MEMORY; errors of the core
- * scheduler other than DSE_BAD_INPUT; an LFA beyond the parser's limits (DSE_LIMIT) counts as one that does
- * not fit. */
+ * unrolled, where all repetitions read from outside as the first one does): equal cycles and bytes, energy
+ * but for the rounding of its sum. When cost is INFINITY the rest is not set; it is so, too, where a layer
+ * group would have to be looked at and the time is over (soma_search_is_over). DSE_NO_MEMORY; errors of the
+ * core scheduler other than DSE_BAD_INPUT; an LFA beyond the parser's limits (DSE_LIMIT) counts as one that
+ * does not fit. */
 DSE_MUST_CHECK enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma_lfa *lfa,
                                               uint64_t buffer_limit, struct soma_price *price,
                                               struct dse_error *err);

@@ -9,8 +9,8 @@
 
 #include "costmodel/model/network_fold.h"
 
-/* Two layers before the block, of which nobody reads the second one; one behind that reads a repetition in the
- * middle as well. */
+/* Two layers before the block, of which nobody reads the second one; one behind that reads a repetition in
+ * the middle as well. */
 static const char text[] = "network: blocks\ninput: {C: 4, H: 8, W: 8}\nlayers:\n"
                            "- {name: pre, type: conv, C: 4, K: 6, P: 8, Q: 8, from: input}\n"
                            "- {name: alone, type: conv, C: 4, K: 2, P: 8, Q: 8, from: input}\n"

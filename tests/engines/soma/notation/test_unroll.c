@@ -1,6 +1,6 @@
 /* Tests: unroll.c. A network with a block several times: prices of the folded network are those of the whole
- * one with the scheme unrolled; what the engines find for it is a schedule of the whole, as good as when every
- * layer is searched for itself within a few percent, and above the bound. */
+ * one with the scheme unrolled; what the engines find for it is a schedule of the whole, as good as when
+ * every layer is searched for itself within a few percent, and above the bound. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
