@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every engine on every shipped machine, with small networks of each kind: what `dse list engines --matrix` says is taken is searched and
-# does not fail. All networks: make check-everywhere.
+# not fail. All networks: make check-everywhere. Tests: engine_matrix.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
