@@ -154,6 +154,48 @@ static void test_gpt2_has_the_published_parameters(void **state)
     }
 }
 
+/* Tables 6 (width) and 7 (resolution) of arXiv 1704.04861: millions of multiply-additions and of
+ * parameters. */
+static void test_mobilenet_scales_as_published(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *width, *resolution;
+        double macs, parameters;
+    } row[] = {
+        {"1.0", "224", 569e6, 4.2e6}, {"0.75", "224", 325e6, 2.6e6}, {"0.5", "224", 149e6, 1.3e6},
+        {"0.25", "224", 41e6, 0.5e6}, {"1.0", "192", 418e6, 4.2e6},  {"1.0", "160", 290e6, 4.2e6},
+        {"1.0", "128", 186e6, 4.2e6},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const struct network_set set[] = {{"width", row[i].width, NULL, 0, false},
+                                          {"resolution", row[i].resolution, NULL, 0, false}};
+        struct network net;
+        read_set("mobilenet_v1", set, 2, &net);
+        double parameters = (double)(network_weight_words(&net) + extra_parameters(&net, "batchnorm"));
+        assert_true(fabs((double)network_macs(&net, 1) - row[i].macs) < 0.7e6);
+        assert_true(fabs(parameters - row[i].parameters) < 0.05e6);
+        network_free(&net);
+    }
+}
+
+/* Twelve blocks of 12 width^2 weights per token and two products of all tokens with all, and the pooler once. */
+static void test_bert_has_the_macs_of_its_length(void **state)
+{
+    (void)state;
+    static const char *const word[] = {"1", "128", "384", "512"};
+    static const uint64_t length[] = {1, 128, 384, 512};
+    for (size_t i = 0; i < sizeof length / sizeof length[0]; i++) {
+        const struct network_set set = {"sequence", word[i], NULL, 0, false};
+        const uint64_t n = length[i], square = 768 * 768;
+        struct network net;
+        read_set("bert_base", &set, 1, &net);
+        assert_true(network_macs(&net, 1) == 12 * (12 * square * n + 2 * 768 * n * n) + square);
+        assert_true(network_weight_words(&net) == 109360128);
+        network_free(&net);
+    }
+}
+
 /* Every weight but the embedding once per token, and two products of all queries with all keys: formula in
  * the file. The cache is read once for four heads. */
 static void test_llama_has_the_macs_of_its_formula(void **state)
@@ -297,6 +339,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_network_totals_equal_the_known_ones),
         cmocka_unit_test(test_gpt2_has_the_published_parameters),
+        cmocka_unit_test(test_mobilenet_scales_as_published),
+        cmocka_unit_test(test_bert_has_the_macs_of_its_length),
         cmocka_unit_test(test_llama_has_the_macs_of_its_formula),
         cmocka_unit_test(test_network_totals_loop_nests_agree),
         cmocka_unit_test(test_unet_is_figure_1),
