@@ -72,6 +72,8 @@ struct core_cost {
      * chip's border over those of the tensor, by role, 1 or more; 0: it does not stream. And the share of the
      * levels that take them in which the tile fills at most; more than 1: it takes them in piece by piece. */
     double stream_times[TENSOR_ROLE_COUNT], stream_share;
+    /* Of weights taken in so: equal pieces, each for an equal part of the time, two of which fit; 0: none. */
+    uint64_t stream_pieces;
 };
 
 /* Another intra-tile scheduler can stand in for the built-in one through this: `self` is its state. */

@@ -355,6 +355,22 @@ static void drop_level(struct architecture *core, uint32_t l)
     core->level[core->n_level] = (struct storage_level){0};
 }
 
+/* What takes in one streamed tensor has half of its words for a tile; the other half fills meanwhile. */
+static void halve_own(struct core_split *split)
+{
+    uint32_t left = split->streams;
+    for (uint32_t l = split->core.n_level; l-- > 0;) {
+        struct storage_level *level = &split->core.level[l];
+        uint32_t takes = roles_of(level) & left;
+        left &= ~takes;
+        if (l == split->home || !takes || roles_of(level) & ~split->streams || level->bank_group ||
+            level->n_part || level->size_word == ARCH_UNLIMITED || architecture_usable_words(level) < 2)
+            continue;
+        level->multiple_buffering *= 2;
+        split->halved |= 1u << l;
+    }
+}
+
 /* Where streamed tensors come from and go to: the DRAM as it is, but for its bandwidth, which the schedule's
  * transfers have. */
 static void add_source(const struct architecture *arch, uint32_t streams, struct architecture *core)
@@ -398,6 +414,7 @@ enum dse_status core_machine_split(const struct architecture *arch, struct core_
             drop_level(core, l);
     }
     split->home = home;
+    halve_own(split);
     if (split->streams)
         add_source(arch, split->streams, core);
     return DSE_OK;

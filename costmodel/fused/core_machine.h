@@ -29,6 +29,7 @@ struct core_split {
      * outermost level, the DRAM without bandwidth limits, keeps just that. */
     struct architecture core;
     uint32_t home;
+    uint32_t halved; /* bit l set: level l has half of its words, so that the next of a stream fits beside */
 };
 
 /* Cut any architecture with one DRAM outside and a level on the chip that all PEs share: the buffer, the

@@ -130,10 +130,23 @@ static void move_tensor(const struct evaluation_state *state, uint32_t k, struct
         trace->tensor_finish[i] = state->dram_finish[k + 1];
 }
 
+/* When all that tile p waits for is there, or, of a load in pieces that is the last, enough of it. */
+static uint64_t ready_for(const struct evaluation_state *state, uint32_t p)
+{
+    const struct fused_schedule *schedule = state->schedule;
+    uint32_t n = state->barrier[p];
+    uint64_t ready = state->dram_finish[n];
+    const struct fused_tensor *last = n > 0 ? &schedule->tensor[schedule->dram_order[n - 1]] : NULL;
+    if (last && last->pieces > 1 && last->first_use == (int32_t)p)
+        ready -=
+            fused_ahead(last->pieces, fused_transfer_cycle(last, state->machine), schedule->tile[p].cycle);
+    return ready;
+}
+
 static void run_tile(const struct evaluation_state *state, uint32_t p, struct fused_trace *trace)
 {
     uint64_t idle = state->tile_finish[p];
-    uint64_t ready = state->dram_finish[state->barrier[p]];
+    uint64_t ready = ready_for(state, p);
     uint64_t start = ready > idle ? ready : idle;
     state->tile_finish[p + 1] = start + state->schedule->tile[p].cycle;
     if (trace && trace->tile_start)

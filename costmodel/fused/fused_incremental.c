@@ -10,6 +10,7 @@
 /* A tensor at its place in the DRAM order. */
 struct transfer {
     uint64_t cycle;
+    uint64_t ahead;    /* the tile that waits for it begins so much before it is over */
     uint32_t release;  /* so many tiles are over before it may start */
     uint32_t released; /* the same in half steps */
     uint32_t due;      /* twice the first tile that waits for it, and more by fused_due; n_tile: none */
@@ -34,6 +35,7 @@ struct undo {
 struct fused_incremental {
     uint64_t buffer_byte;
     uint32_t n_tile, n_tensor, n_dram;
+    bool pieces;                        /* some transfer has an `ahead` */
     struct fused_tensor *tensor;        /* (n_tensor) as they stand */
     uint32_t *place, *order;            /* (n_tensor), (n_dram) */
     struct transfer *transfer;          /* (n_dram) */
@@ -144,6 +146,12 @@ static inline uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* How much before the last of `barrier` transfers is over tile p may begin. */
+static inline uint64_t ahead_for(const struct transfer *transfer, uint32_t barrier, uint32_t p)
+{
+    return barrier > 0 && transfer[barrier - 1].due / 2 == p ? transfer[barrier - 1].ahead : 0;
+}
+
 /* The engines of fused_evaluate, from tile `first_tile` and place `low` on: no earlier event depends on what
  * changed. A transfer before `low` has release <= need / 2 <= first_tile, before the change and after it. It
  * ends early, behind the last changed place, as soon as both engines are at their old times. Then a transfer
@@ -170,7 +178,8 @@ static void renew_times(struct fused_incremental *state, const struct reach *rea
         }
         if (p == state->n_tile)
             break;
-        uint64_t finish = later(tile[p], dram[barrier]) + state->tile_cycle[p], old = tile[p + 1];
+        uint64_t ready = dram[barrier] - (state->pieces ? ahead_for(transfer, barrier, p) : 0);
+        uint64_t finish = later(tile[p], ready) + state->tile_cycle[p], old = tile[p + 1];
         state->tile_saved[p + 1] = old;
         tile[p + 1] = finish;
         same = k > reach->high && finish == old && dram[k] == state->dram_saved[k];
@@ -369,6 +378,11 @@ static void fill(struct fused_incremental *state, const struct fused_schedule *s
         state->place[state->order[k]] = k;
         state->transfer[k].tensor = state->order[k];
         state->transfer[k].cycle = fused_transfer_cycle(tensor, machine);
+        if (tensor->pieces > 1 && tensor->first_use >= 0) {
+            state->transfer[k].ahead = fused_ahead(tensor->pieces, state->transfer[k].cycle,
+                                                   schedule->tile[tensor->first_use].cycle);
+            state->pieces = true;
+        }
         set_duration(state, tensor, &state->transfer[k]);
     }
     for (uint32_t p = 0; p < state->n_tile; p++)

@@ -91,6 +91,15 @@ static inline uint64_t fused_transfer_cycle(const struct fused_tensor *tensor,
     return fused_byte_cycle(tensor->dram_byte, !fused_is_load(tensor), machine);
 }
 
+/* A tile of `compute` cycles without a stall may begin so long before the last byte is there, of a load that
+ * takes `transfer` cycles: piece i of n is there i transfer / n after the begin and needed (i - 1) compute / n
+ * after the tile's. */
+static inline uint64_t fused_ahead(uint32_t pieces, uint64_t transfer, uint64_t compute)
+{
+    uint64_t less = transfer < compute ? transfer : compute;
+    return pieces > 1 ? less - (less / pieces + (less % pieces != 0)) : 0;
+}
+
 static inline enum fused_way fused_way(const struct fused_tensor *tensor)
 {
     if (tensor->streamed)

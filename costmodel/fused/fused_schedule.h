@@ -42,6 +42,9 @@ struct fused_tensor {
      * level has no more room. */
     bool streamed;
     int32_t limit;
+    /* A load: its one tile takes it in so many equal pieces, each for an equal part of its time, and may begin
+     * while the last ones are on their way (fused_ahead); 0 and 1: only when all of it is there. */
+    uint32_t pieces;
 };
 
 /* Tiles in execution order, tensors, and the order in which the DRAM moves them. */

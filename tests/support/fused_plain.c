@@ -31,12 +31,28 @@ static int32_t last_read(const struct fused_tensor *tensor)
     return tensor->last_read > tensor->last_use ? tensor->last_read : tensor->last_use;
 }
 
+/* Whether enough of a load in pieces is there, when the tile that takes it begins now: each piece comes before
+ * its part of the tile's time, if the tile never stalls. */
+static bool comes_in_time(const struct moment *m, uint32_t i)
+{
+    const struct fused_tensor *tensor = &m->schedule->tensor[i];
+    uint64_t n = tensor->pieces, compute = m->schedule->tile[m->tile].cycle;
+    if (!m->moving || m->schedule->dram_order[m->transfer] != i || tensor->first_use != (int32_t)m->tile)
+        return false;
+    uint64_t begin = m->trace->tensor_start[i], transfer = m->transfer_over - begin;
+    for (uint64_t k = 1; k <= n; k++)
+        if (n * begin + k * transfer > n * m->now + (k - 1) * compute)
+            return false;
+    return n > 1;
+}
+
 static bool tile_may_start(const struct moment *m)
 {
     const struct fused_schedule *schedule = m->schedule;
     uint32_t p = m->tile;
     for (uint32_t r = 0; r < schedule->n_read[p]; r++)
-        if (!m->tensor_done[schedule->read[schedule->first_read[p] + r]])
+        if (!m->tensor_done[schedule->read[schedule->first_read[p] + r]] &&
+            !comes_in_time(m, schedule->read[schedule->first_read[p] + r]))
             return false;
     for (uint32_t i = 0; i < schedule->n_tensor; i++)
         if (schedule->tensor[i].kind != FUSED_LOCAL && schedule->tensor[i].end <= (int32_t)p &&
@@ -134,7 +150,10 @@ static void run(struct moment *m)
         while (end_what_is_over(m));
         if (!m->computing && !m->moving)
             return;
-        if (m->computing && m->moving)
+        if (!m->computing && m->moving &&
+            m->schedule->tensor[m->schedule->dram_order[m->transfer]].pieces > 1)
+            m->now++; /* the tile may begin before it is over */
+        else if (m->computing && m->moving)
             m->now = m->tile_over < m->transfer_over ? m->tile_over : m->transfer_over;
         else
             m->now = m->computing ? m->tile_over : m->transfer_over;

@@ -106,6 +106,7 @@ static void stream_past(struct random_stream *stream, struct fused_tensor *tenso
         return;
     tensor->streamed = true;
     tensor->byte = 0;
+    tensor->pieces = tensor->kind == FUSED_OFMAP ? 0 : (uint32_t)below(stream, 5);
     tensor->limit =
         tensor->kind == FUSED_OFMAP ? tensor->end + below(stream, 2) : tensor->start - below(stream, 2);
 }
@@ -180,7 +181,7 @@ bool fused_random(struct random_stream *stream, uint32_t n_tile_max, uint32_t di
             add_ifmap(stream, schedule, layer, p);
         add_output(stream, schedule, layer, p);
     }
-    bool streams = below(stream, 3) == 0;
+    bool streams = below(stream, 4) == 0;
     for (uint32_t i = 0; streams && i < schedule->n_tensor; i++)
         stream_past(stream, &schedule->tensor[i]);
     order_by_start(schedule);

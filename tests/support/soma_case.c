@@ -68,6 +68,8 @@ static enum dse_status stream_cost(const void *self, const struct core_tile *til
     for (uint32_t role = 0; role < TENSOR_ROLE_COUNT; role++)
         cost->stream_times[role] = streams->roles >> role & 1u ? 1 + 0.37 * ((shape + role) % 3 == 0) : 0;
     cost->stream_share = shape % 4 == 0 ? 2 : 0.25 * (shape % 4);
+    if (cost->stream_share > 1 && streams->roles >> TENSOR_WEIGHT & 1u)
+        cost->stream_pieces = shape / 4 % 6;
     return status;
 }
 

@@ -60,6 +60,8 @@ static void write_compute(const struct instruction_program *program, const struc
                 it->cycle);
     if (it->wait)
         text_append(out, ", wait: %" PRIu32, it->wait);
+    if (it->ahead)
+        text_append(out, ", ahead: %" PRIu64, it->ahead);
     write_rooms(room, it->n_read, "reads", out);
     write_rooms(room + it->n_read, it->n_write, "writes", out);
     text_append(out, "}\n");

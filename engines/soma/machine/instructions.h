@@ -41,6 +41,7 @@ struct instruction {
     uint32_t tile;
     uint32_t owner; /* load, store: name of the layer whose tile it is */
     uint32_t wait;  /* begins when the first so many instructions of the other engine are over; 0: at once */
+    uint64_t ahead; /* compute: by so much before the last of these, a load in pieces, is over */
     uint64_t cycle; /* how long the engine is busy with it */
     uint64_t dram_byte; /* load, store: bytes moved, at most those of the rooms unless it is streamed */
     bool streamed;      /* load, store: past the buffer, its room has no bytes */

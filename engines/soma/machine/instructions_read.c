@@ -93,7 +93,7 @@ static enum dse_status read_rooms(struct reader *r, const struct ynode *node, co
 static enum dse_status read_compute(struct reader *r, const struct ynode *node, struct instruction *it,
                                     struct dse_error *err)
 {
-    static const char *const key[] = {"compute", "tile", "cycles", "wait", "reads", "writes"};
+    static const char *const key[] = {"compute", "tile", "cycles", "wait", "ahead", "reads", "writes"};
     static const char what[] = "a compute instruction";
     const struct ynode *layer = NULL, *reads = NULL, *writes = NULL;
     DSE_TRY(yaml_check_keys(&r->doc, node, what, key, sizeof key / sizeof key[0], err));
@@ -103,6 +103,7 @@ static enum dse_status read_compute(struct reader *r, const struct ynode *node, 
     DSE_TRY(name_of(r, layer, "compute", &it->name, err));
     it->owner = it->name;
     DSE_TRY(count_of(r, node, what, "tile", &it->tile, err));
+    DSE_TRY(optional(r, node, "ahead", it->wait ? it->cycle : 0, &it->ahead, err));
     DSE_TRY(read_rooms(r, reads, "reads", &it->n_read, err));
     return read_rooms(r, writes, "writes", &it->n_write, err);
 }

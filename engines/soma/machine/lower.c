@@ -145,6 +145,17 @@ static void add_transfer(struct lowering *l, uint32_t tensor, uint32_t *waited)
     *(load ? &it->n_write : &it->n_read) = add_rooms(l, tensor);
 }
 
+/* How much before the last transfer that it waits for is over tile p may begin. */
+static uint64_t ahead_of(const struct lowering *l, uint32_t p)
+{
+    const struct fused_schedule *s = l->schedule;
+    uint32_t n = l->barrier[p];
+    const struct fused_tensor *last = n > 0 ? &s->tensor[s->dram_order[n - 1]] : NULL;
+    return last && last->first_use == (int32_t)p
+               ? fused_ahead(last->pieces, fused_transfer_cycle(last, l->machine), s->tile[p].cycle)
+               : 0;
+}
+
 static void add_tile(struct lowering *l, uint32_t p, uint32_t *waited)
 {
     const struct fused_schedule *s = l->schedule;
@@ -157,6 +168,7 @@ static void add_tile(struct lowering *l, uint32_t p, uint32_t *waited)
         .owner = tile->layer,
         .tile = tile->index,
         .wait = wait_for(l->barrier[p], waited),
+        .ahead = ahead_of(l, p),
         .cycle = tile->cycle,
         .first_room = program->n_room,
     };

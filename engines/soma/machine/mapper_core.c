@@ -42,6 +42,7 @@ enum dse_status mapper_core_init(const struct core_split *inside, const struct e
         .arch = inside->core,
         .home = inside->home,
         .streams = inside->streams,
+        .halved = inside->halved,
         .engine = engine,
         .max_evaluations = max_evaluations,
         .vector_per_cycle = (inside->core.mac.instances + MAC_PER_LANE - 1) / MAC_PER_LANE,

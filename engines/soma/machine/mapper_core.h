@@ -18,8 +18,8 @@ enum { MAPPER_CORE_OPTION_MAX = 64 };
 
 /* Plain data, const after mapper_core_init; threads may share one. */
 struct mapper_core {
-    struct architecture arch; /* core_machine_split's core */
-    uint32_t home, streams;   /* and that */
+    struct architecture arch;       /* core_machine_split's core */
+    uint32_t home, streams, halved; /* and that */
     const struct engine *engine;
     double option[MAPPER_CORE_OPTION_MAX]; /* (engine->n_option) */
     uint64_t max_evaluations;              /* of one tile; 0: until the engine ends by itself */

@@ -74,27 +74,63 @@ static bool is_whole(const struct problem *problem, const struct mapping *mappin
     return true;
 }
 
-/* How full the level is, with all that it holds. */
-static double share_of(const struct storage_level *level, const struct level_detail *detail,
-                       uint32_t n_tensor)
+/* The level inside the DRAM that takes the tensor in; -1: none. */
+static int outermost_keeper(const struct mapper_core *core, const struct evaluation_detail *detail,
+                            uint32_t t)
 {
-    uint64_t usable = architecture_usable_words(level), words = 0;
+    int own = (int)core->arch.n_level - 2;
+    while (own >= 0 && !detail->level[own].tensor[t].keep)
+        own--;
+    return own;
+}
+
+/* Words of an instance, for what a tile takes in and for the next. */
+static double all_words(const struct mapper_core *core, uint32_t l)
+{
+    uint64_t usable = architecture_usable_words(&core->arch.level[l]);
+    return usable == ARCH_UNLIMITED ? INFINITY : (double)usable * (core->halved >> l & 1u ? 2 : 1);
+}
+
+/* How full level l is, with all that it holds. */
+static double share_of(const struct mapper_core *core, const struct evaluation_detail *detail,
+                       uint32_t n_tensor, uint32_t l)
+{
+    const struct storage_level *level = &core->arch.level[l];
+    uint64_t words = 0;
     for (uint32_t t = 0; t < n_tensor; t++)
-        words += detail->tensor[t].keep ? detail->tensor[t].capacity_word : 0;
+        words += detail->level[l].tensor[t].keep ? detail->level[l].tensor[t].capacity_word : 0;
     if (level->bank_group || level->n_part)
         return no_room; /* how much is left depends on others */
-    return usable == ARCH_UNLIMITED ? 0 : (double)words / (double)usable;
+    return (double)words / all_words(core, l);
+}
+
+/* In how many pieces weights come that do not fit as a whole, where each comes once and two fit; 0. They are
+ * alike, and the loops between two of them are. */
+static uint32_t count_pieces(const struct mapper_core *core, const struct problem *problem,
+                             const struct mapping *mapping, const struct evaluation_detail *detail,
+                             uint32_t t)
+{
+    uint32_t dims = dims_of(&problem->tensor[t]);
+    uint64_t pieces = 1;
+    int own = outermost_keeper(core, detail, t);
+    if (own < 0 || is_whole(problem, mapping, t, (uint32_t)own))
+        return 0;
+    double piece = (double)detail->level[own].tensor[t].capacity_word / all_words(core, (uint32_t)own);
+    if (!(share_of(core, detail, problem->n_tensor, (uint32_t)own) + piece <= 1))
+        return 0;
+    for (uint32_t l = (uint32_t)own + 1; l < mapping->n_level; l++)
+        for (uint32_t d = 0; d < problem->n_dim; d++)
+            pieces *= dims >> d & 1u ? mapping->level[l].temporal[d] : 1;
+    return pieces < UINT32_MAX ? (uint32_t)pieces : UINT32_MAX;
 }
 
 static double tensor_share(const struct mapper_core *core, const struct problem *problem,
                            const struct mapping *mapping, const struct evaluation_detail *detail, uint32_t t)
 {
-    int own = (int)core->arch.n_level - 2;
-    while (own >= 0 && !detail->level[own].tensor[t].keep)
-        own--;
+    int own = outermost_keeper(core, detail, t);
     if (own < 0 || !is_whole(problem, mapping, t, (uint32_t)own))
         return no_room;
-    return share_of(&core->arch.level[own], &detail->level[own], problem->n_tensor);
+    return share_of(core, detail, problem->n_tensor, (uint32_t)own);
 }
 
 void mapper_stream_measure(const struct mapper_core *core, const struct problem *problem,
@@ -110,5 +146,7 @@ void mapper_stream_measure(const struct mapper_core *core, const struct problem 
         double times = fmax(moved / (double)problem_tensor_words(problem, t), 1);
         cost->stream_times[tensor->role] = fmax(cost->stream_times[tensor->role], times);
         cost->stream_share = fmax(cost->stream_share, tensor_share(core, problem, mapping, detail, t));
+        if (tensor->role == TENSOR_WEIGHT && times <= 1)
+            cost->stream_pieces = count_pieces(core, problem, mapping, detail, t);
     }
 }

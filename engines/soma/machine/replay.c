@@ -271,7 +271,8 @@ static bool check_read(struct replay *r, uint32_t instruction, const struct inst
 {
     const struct content *content = &r->content[room->tensor];
     const struct instruction_room *made = &r->program->room[content->first_room];
-    if (content->stage != THERE)
+    bool in_time = content->streamed && r->program->instruction[instruction].ahead > 0;
+    if (content->stage != THERE && !(in_time && content->stage == BEING_MADE))
         return fail(r, REPLAY_NOT_THERE, instruction, room->tensor);
     for (uint32_t k = 0; k < n; k++)
         if (content->n_room != n || made[k].offset != room[k].offset || made[k].byte != room[k].byte)
@@ -324,6 +325,21 @@ static void end(struct replay *r, uint32_t instruction)
         r->trace->finish[instruction] = r->now;
 }
 
+/* Whether the next instruction of an engine need not wait for the other any more; when its last wait is for a
+ * load on its way, `*at` is when that is far enough. */
+static bool is_released(const struct replay *r, int e, uint64_t *at)
+{
+    const struct engine_state *engine = &r->engine[e], *other = &r->engine[!e];
+    const struct instruction *it = &r->program->instruction[engine->queue[engine->next]];
+    *at = UINT64_MAX;
+    if (it->wait <= other->n_over)
+        return true;
+    if (it->ahead == 0 || it->wait != other->n_over + 1 || !other->busy)
+        return false;
+    *at = other->finish > it->ahead ? other->finish - it->ahead : 0;
+    return *at <= r->now;
+}
+
 /* What ends now, then what can begin now, until nothing more happens at this time. False: a fault. */
 static bool happen(struct replay *r)
 {
@@ -342,7 +358,8 @@ static bool happen(struct replay *r)
             if (engine->busy || engine->next == engine->n)
                 continue;
             uint32_t instruction = engine->queue[engine->next];
-            if (r->program->instruction[instruction].wait > r->engine[!e].n_over)
+            uint64_t at;
+            if (!is_released(r, e, &at))
                 continue;
             if (!begin(r, instruction))
                 return false;
@@ -366,7 +383,11 @@ static void run(struct replay *r)
                      dram->next < dram->n ? dram->queue[dram->next] : core->queue[core->next], 0);
             return;
         }
+        uint64_t at = UINT64_MAX, before = r->now;
+        if (!core->busy && core->next < core->n)
+            (void)is_released(r, CORE, &at);
         r->now = !core->busy || (dram->busy && dram->finish < core->finish) ? dram->finish : core->finish;
+        r->now = at > before && at < r->now ? at : r->now;
     }
 }
 

@@ -130,6 +130,7 @@ static void stream_in(const struct soma_maker *maker, uint32_t p, enum tensor_ro
     tensor->byte = 0;
     tensor->dram_byte = soma_times(tensor->dram_byte, maker->stream[p].times[role]);
     tensor->start = tensor->limit = (int32_t)p - is_beside(maker, p);
+    tensor->pieces = tensor->kind == FUSED_WEIGHT ? maker->stream[p].pieces : 0;
 }
 
 /* A store that does is over before the next tile begins, or the one behind it. */

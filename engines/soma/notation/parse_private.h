@@ -11,6 +11,7 @@
 /* Of a tile, where something streams (struct core_cost). */
 struct soma_stream {
     double times[TENSOR_ROLE_COUNT], share;
+    uint32_t pieces;
 };
 
 struct soma_maker {

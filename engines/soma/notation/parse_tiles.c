@@ -11,6 +11,7 @@ static void make_tile(struct soma_maker *maker, uint32_t l, uint32_t i, const st
         struct soma_stream *stream = &maker->stream[soma_tile_position(layer, i)];
         memcpy(stream->times, cost->stream_times, sizeof stream->times);
         stream->share = cost->stream_share;
+        stream->pieces = (uint32_t)cost->stream_pieces;
     }
     maker->schedule->tile[soma_tile_position(layer, i)] = (struct fused_tile){
         .layer = l,
@@ -79,6 +80,7 @@ static struct core_cost cost_of(const struct soma_maker *maker, const struct fus
         const struct soma_stream *stream = &maker->stream[tile - maker->schedule->tile];
         memcpy(cost.stream_times, stream->times, sizeof cost.stream_times);
         cost.stream_share = stream->share;
+        cost.stream_pieces = stream->pieces;
     }
     return cost;
 }

@@ -16,7 +16,8 @@
  * 4. Stores of tiles q-1 and later begin after tile q-1 is over, as do all but room(q-1) of the loads used at
  *    q or later: the end is at least F(q-1) + those loads + those stores. With q = 0 that is the sum of all
  *    transfers, with q = n_tile the last tile and its stores.
- * F(p) = c(p) + the largest of F(p-1) and these starts; the maximum over q in 2 runs along with p. */
+ * F(p) = c(p) + the largest of F(p-1) and these starts; the maximum over q in 2 runs along with p. A tile that
+ * takes a load in pieces may begin before it is over (fused_ahead), and never ends before. */
 #include "engines/soma/search/dlsa_bound.h"
 
 #include "costmodel/fused/fused_rule.h"
@@ -34,6 +35,7 @@ struct bounder {
     int64_t *load, *store; /* (n_tile) DRAM time of the loads first used at a tile, of the stores of a tile */
     int64_t *open,
         *needed; /* (n_tile) DRAM time of stores that are loaded again: by their tile, by the first to wait */
+    int64_t *ahead;        /* (n_tile) so much before its loads are over a tile may begin */
     int64_t *forced;       /* (n_tile + 1) bytes that must live there; while made, differences */
     int64_t *partial;      /* (n_tile) loads first used at a tile that do not fill their last cycle */
     uint32_t *first_load;  /* (n_tile + 1) into by_use */
@@ -49,6 +51,7 @@ static void allocate(struct bounder *b, const struct fused_schedule *schedule, s
     b->store = arena_alloc(arena, n_tile, sizeof *b->store);
     b->open = arena_alloc(arena, n_tile, sizeof *b->open);
     b->needed = arena_alloc(arena, n_tile, sizeof *b->needed);
+    b->ahead = arena_alloc(arena, n_tile, sizeof *b->ahead);
     b->forced = arena_alloc(arena, n_tile, sizeof *b->forced);
     b->partial = arena_alloc(arena, n_tile, sizeof *b->partial);
     b->first_load = arena_alloc(arena, n_tile, sizeof *b->first_load);
@@ -69,8 +72,8 @@ static bool reads_layer(const struct fused_tensor *tensor)
     return tensor->kind == FUSED_IFMAP && tensor->source >= 0;
 }
 
-static void add_tensor(struct bounder *b, const struct fused_tensor *tensor,
-                       const struct fused_machine *machine)
+static void add_tensor(struct bounder *b, const struct fused_schedule *schedule,
+                       const struct fused_tensor *tensor, const struct fused_machine *machine)
 {
     int64_t cycle = (int64_t)fused_transfer_cycle(tensor, machine);
     if (tensor->kind == FUSED_LOCAL) {
@@ -88,6 +91,7 @@ static void add_tensor(struct bounder *b, const struct fused_tensor *tensor,
         int32_t use = tensor->first_use;
         force(b, use, tensor->end, tensor->byte);
         b->load[use] += cycle;
+        b->ahead[use] += (int64_t)fused_ahead(tensor->pieces, (uint64_t)cycle, schedule->tile[use].cycle);
         b->partial[use] += byte_rate_partial(tensor->byte, machine->dram_rate);
         b->fits_bytes &= tensor->dram_byte <= tensor->byte;
         b->first_load[use + 1] += reads_layer(tensor);
@@ -158,7 +162,8 @@ static int64_t run(struct bounder *b, const struct fused_schedule *schedule,
         uint32_t layer = schedule->tile[p].layer;
         moved += b->load[p] + b->needed[p];
         open += (p > 0 ? b->open[p - 1] : 0) - b->needed[p];
-        int64_t start = larger(larger(finish, ahead + moved), start_by_sources(b, schedule, machine, p));
+        int64_t loaded = larger(ahead + moved, start_by_sources(b, schedule, machine, p));
+        int64_t start = larger(finish, loaded - b->ahead[p]);
         finish = start + (int64_t)schedule->tile[p].cycle;
         if (b->source[layer].last_tile == (int32_t)p)
             b->source[layer].ready = finish + b->source[layer].store;
@@ -195,7 +200,7 @@ enum dse_status dlsa_bound(const struct fused_schedule *schedule, const struct f
         b.source[l].first_use = (int32_t)schedule->n_tile;
     }
     for (uint32_t i = 0; i < schedule->n_tensor; i++)
-        add_tensor(&b, &schedule->tensor[i], machine);
+        add_tensor(&b, schedule, &schedule->tensor[i], machine);
     count_stores(&b, schedule, machine);
     for (uint32_t p = 0; p < schedule->n_tile; p++)
         b.forced[p + 1] += b.forced[p];

@@ -462,7 +462,7 @@ static void add_dram(const struct soma_search *search, const struct curves *curv
     bound->dram_byte = fused_all_byte(byte);
     bound->dram_cycle =
         byte_rate_cycle(bound->dram_byte - store, rate) + fused_byte_cycle(store, true, &search->machine);
-    if (first != UINT64_MAX)
+    if (first != UINT64_MAX && !soma_streams(graph, TENSOR_WEIGHT)) /* else they may come in pieces */
         bound->cycle = bound->compute_cycle + byte_rate_full_cycle(first, rate);
 }
 

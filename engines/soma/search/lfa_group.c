@@ -15,7 +15,8 @@ struct tile_cost {
     struct soma_shape shape; /* b 0: empty */
     uint64_t cycle;
     double energy_j;
-    double times[TENSOR_ROLE_COUNT], share; /* struct core_cost's */
+    double times[TENSOR_ROLE_COUNT], share; /* struct core_cost's, as the next */
+    uint32_t pieces;
 };
 
 struct soma_tile_memo {
@@ -38,6 +39,8 @@ struct group_tile {
     uint64_t load_byte, output_byte, store_byte; /* loads and output: that live in the buffer */
     uint64_t stream_byte, stream_cycle;          /* of the loads that do not */
     double times[TENSOR_ROLE_COUNT], share;
+    uint32_t pieces;
+    uint64_t ahead; /* so much before its last load is over it may begin, when that is late */
     uint64_t largest_load_byte;
     uint64_t weight_cycle; /* of its layer */
     double energy_j;
@@ -88,12 +91,14 @@ static enum dse_status tile_cost(const struct group_state *group, uint32_t l, co
         *valid = status == DSE_OK;
         if (status != DSE_OK)
             return status == DSE_BAD_INPUT ? DSE_OK : status;
-        *kept = (struct tile_cost){*shape, cost.cycle, cost.energy_j, {0}, cost.stream_share};
+        *kept = (struct tile_cost){*shape, cost.cycle,        cost.energy_j,
+                                   {0},    cost.stream_share, (uint32_t)cost.stream_pieces};
         memcpy(kept->times, cost.stream_times, sizeof kept->times);
     }
     made->cycle = kept->cycle;
     made->energy_j = kept->energy_j;
     made->share = kept->share;
+    made->pieces = kept->pieces;
     memcpy(made->times, kept->times, sizeof made->times);
     return DSE_OK;
 }
@@ -105,6 +110,8 @@ static void add_stream(const struct group_state *group, enum tensor_role role, u
     byte = soma_times(byte, made->times[role]);
     made->stream_byte += byte;
     made->stream_cycle += load_cycle(group, byte);
+    if (role == TENSOR_WEIGHT) /* they come last */
+        made->ahead = fused_ahead(made->pieces, load_cycle(group, byte), made->cycle);
     made->n_load++;
 }
 
@@ -279,7 +286,8 @@ static void run_tile(struct group_state *group, const struct group_tile *tile, b
             group->wait[clock->last_end] = clock->dram;
         }
     }
-    uint64_t start = later(later(clock->barrier, group->wait[p]), clock->now);
+    uint64_t ready = clock->barrier - (late_cycle > 0 ? tile->ahead : 0);
+    uint64_t start = later(later(ready, group->wait[p]), clock->now);
     clock->barrier = later(clock->barrier, group->wait[p]);
     clock->before = clock->now;
     clock->now = start + tile->cycle;
@@ -304,7 +312,7 @@ static void run(struct group_state *group, struct soma_group_times *times)
 {
     const struct soma_lfa *part = group->plan.lfa;
     bool compat = group->plan.context->compat;
-    struct clock clock = {0};
+    struct clock clock = {.dram = group->tile[0].ahead};
     for (uint32_t g = 0, p = 0; g < part->n_flc; g++) {
         uint32_t stop = soma_group_stop(part, g);
         for (uint32_t i = 0; i < part->tiling[g]; i++)
@@ -375,7 +383,7 @@ static enum dse_status time_part(const struct soma_search *search, const struct 
         return DSE_OK;
     times->n_tile = group.plan.n_tile;
     times->head_weight_cycle = group.tile[0].weight_cycle;
-    times->head_input_cycle = group.tile[0].load_cycle + group.tile[0].stream_cycle;
+    times->head_input_cycle = group.tile[0].load_cycle + group.tile[0].stream_cycle - group.tile[0].ahead;
     times->head_byte = held_weight_byte(search->context.graph, part->order[0]) + group.tile[0].load_byte;
     times->head_largest_byte = group.tile[0].largest_load_byte;
     run(&group, times);

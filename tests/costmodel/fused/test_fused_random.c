@@ -82,7 +82,7 @@ static void test_fused_evaluate_equals_plain_events(void **state)
     }
     for (int f = 0; f < N_FAULT;
          f++) /* each kind was there; a load that begins right where a store ends is rare */
-        if (n_fault[f] < (f == FUSED_OVERLAP ? N_RANDOM / 200 : N_RANDOM / 100))
+        if (n_fault[f] < (f == FUSED_OVERLAP ? N_RANDOM / 300 : N_RANDOM / 100))
             fail_msg("fault %d: only %d of %d", f, n_fault[f], N_RANDOM);
     arena_free(&arena);
 }
