@@ -231,8 +231,10 @@ void sweep_refused(const struct sweep *sweep, struct reason_groups *groups)
         const size_t p = (size_t)((uint64_t)i * sweep->n_point / n);
         struct sweep_point point;
         struct dse_error why = {0};
+        char area[SOLVE_REASON_MAX];
         sweep_point(sweep, p, &point);
         if (machine_of(&machine, &point) == DSE_OK &&
+            architecture_area_fits(&machine.arch, area, sizeof area) && /* else the point is infeasible */
             solve_takes(&point.settings, point.workload, &machine.arch, &why) != DSE_OK)
             add_reason(sweep, p, why.text, groups);
     }

@@ -99,4 +99,9 @@ check 'is told of its point' grep -q '^1 of the points will fail:' "$folder/out"
 check 'in the words of the run' grep -q 'the map space of conv1_1 is too large for exhaustive' "$folder/out"
 check 'which fails there' code 1 "$DSE" run "$folder/s.yaml" -o "$folder/o.h5"
 check 'so' grep -q 'the map space of conv1_1 is too large for exhaustive' "$folder/err"
+# What is larger than allowed is infeasible before its engine is asked.
+echo 'set: {MAC.area: 1 um2, max_area: 0.001 mm2}' >>"$folder/s.yaml"
+check 'a machine that is too large' code 0 "$DSE" check "$folder/s.yaml"
+check 'is infeasible' code 0 "$DSE" run "$folder/s.yaml" -o "$folder/area.h5"
+check 'at both points' test "$(grep -c ',infeasible,' "$folder/area.csv")" -eq 2
 finish
