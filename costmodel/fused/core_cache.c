@@ -36,12 +36,22 @@ struct identity {
     size_t length;
 };
 
+struct note {
+    uint64_t hash;
+    struct key key;
+    uint8_t *byte; /* owned; NULL: empty */
+    size_t length;
+};
+
 struct core_cache {
     struct stripe stripe[N_STRIPE];
     size_t stripe_max;
     omp_lock_t identity_lock;
     struct identity *identity; /* (n_identity) owned */
     uint32_t n_identity;
+    omp_lock_t note_lock;
+    struct note *note; /* (2 CORE_CACHE_NOTE_MAX) open addressing; NULL: none yet */
+    uint32_t n_note;
 };
 
 enum dse_status core_cache_new(uint32_t entry_max, struct core_cache **cache, struct dse_error *err)
@@ -53,6 +63,7 @@ enum dse_status core_cache_new(uint32_t entry_max, struct core_cache **cache, st
     for (int i = 0; i < N_STRIPE; i++)
         omp_init_lock(&made->stripe[i].lock);
     omp_init_lock(&made->identity_lock);
+    omp_init_lock(&made->note_lock);
     *cache = made;
     return DSE_OK;
 }
@@ -67,7 +78,11 @@ void core_cache_free(struct core_cache *cache)
     }
     for (uint32_t i = 0; i < cache->n_identity; i++)
         free(cache->identity[i].byte);
+    for (uint32_t i = 0; cache->note && i < 2 * CORE_CACHE_NOTE_MAX; i++)
+        free(cache->note[i].byte);
     omp_destroy_lock(&cache->identity_lock);
+    omp_destroy_lock(&cache->note_lock);
+    free(cache->note);
     free(cache->identity);
     free(cache);
 }
@@ -222,6 +237,60 @@ static enum dse_status cached_cost(const void *self, const struct core_tile *til
     keep(stripe, cached->cache->stripe_max, hash, &key, cost);
     omp_unset_lock(&stripe->lock);
     return DSE_OK;
+}
+
+/* ---- notes ---- */
+
+/* The note, or the empty place where it would be; at most half of the places are taken. */
+static struct note *find_note(const struct core_cache *cache, uint64_t hash, const struct key *key)
+{
+    size_t mask = 2 * CORE_CACHE_NOTE_MAX - 1, i = (size_t)hash & mask;
+    while (cache->note[i].byte &&
+           (cache->note[i].hash != hash || memcmp(&cache->note[i].key, key, sizeof *key) != 0))
+        i = (i + 1) & mask;
+    return &cache->note[i];
+}
+
+bool core_cache_recall(const struct core_cached *cached, const struct core_tile *tile, void *bytes,
+                       size_t length)
+{
+    struct core_cache *cache = cached->cache;
+    const struct key key = make_key(cached->owner, tile);
+    bool known = false;
+    omp_set_lock(&cache->note_lock);
+    if (cache->note) {
+        const struct note *note = find_note(cache, hash_of_bytes(&key, sizeof key), &key);
+        known = note->byte && note->length == length;
+        if (known)
+            memcpy(bytes, note->byte, length);
+    }
+    omp_unset_lock(&cache->note_lock);
+    return known;
+}
+
+static void add_note(struct core_cache *cache, const struct key *key, const void *bytes, size_t length)
+{
+    const uint64_t hash = hash_of_bytes(key, sizeof *key);
+    if (!cache->note)
+        cache->note = calloc(2 * CORE_CACHE_NOTE_MAX, sizeof *cache->note);
+    if (!cache->note || cache->n_note == CORE_CACHE_NOTE_MAX)
+        return;
+    struct note *note = find_note(cache, hash, key);
+    uint8_t *copy = note->byte ? NULL : malloc(length + 1);
+    if (!copy)
+        return;
+    memcpy(copy, bytes, length);
+    *note = (struct note){hash, *key, copy, length};
+    cache->n_note++;
+}
+
+void core_cache_remember(const struct core_cached *cached, const struct core_tile *tile, const void *bytes,
+                         size_t length)
+{
+    const struct key key = make_key(cached->owner, tile);
+    omp_set_lock(&cached->cache->note_lock);
+    add_note(cached->cache, &key, bytes, length);
+    omp_unset_lock(&cached->cache->note_lock);
 }
 
 struct core_scheduler core_cached_scheduler(const struct core_cached *cached)

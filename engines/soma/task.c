@@ -31,6 +31,7 @@ static enum dse_status open_core(struct soma_task *made, const struct accounting
     const struct core_array *array = &pricer->array;
     made->search.context.core = pricer->tile;
     made->search.machine = pricer->machine;
+    made->search.slow_tiles = made->core.choice.core != SOMA_CORE_ARRAY;
     made->search.parallel =
         (struct soma_parallel){array->lane_c, array->lane_k, array->size.pe_rows, array->size.pe_columns};
     return DSE_OK;

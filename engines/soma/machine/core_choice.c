@@ -7,6 +7,7 @@
 
 #include "base/yaml.h"
 #include "costmodel/fused/core_machine.h"
+#include "engines/soma/machine/quick_tile.h"
 
 #define EVALUATIONS_MAX 1000000000
 
@@ -75,7 +76,8 @@ static enum dse_status open_mapper(const struct accounting *accounting, const st
     DSE_TRY(mapper_core_init(&split, engine, NULL, made->choice.max_evaluations, &made->mapper, err));
     made->mapper.quick = quick;
     DSE_TRY(mapper_core_join(task->cache, &made->mapper, &made->cached, err));
-    with.tile = core_cached_scheduler(&made->cached);
+    made->mapper.shared = &made->cached;
+    with.tile = quick ? quick_tile_scheduler(&made->cached) : core_cached_scheduler(&made->cached);
     return schedule_pricer_new(accounting, &with, arena, &made->pricer, err);
 }
 

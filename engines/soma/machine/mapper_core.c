@@ -13,20 +13,21 @@
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/model/network.h"
 #include "engines/soma/machine/mapper_stream.h"
+#include "engines/soma/machine/quick_tile.h"
+#include "engines/soma/machine/tile_fill.h"
 
 /* Of the built-in core array: MACs per vector lane, and the energies of a vector operation and a MAC, 0.0873
  * and 0.018 pJ. */
 #define MAC_PER_LANE 16
 #define VECTOR_PER_MAC_ENERGY (0.0873 / 0.018)
 
-enum { PAD_MAX = 1 << 24 };
-
 static const double least_s = 1e-9; /* a budget of 0 would be none */
+
+#define ROUNDING 1e-9 /* of bounds */
 
 #define CYCLE_MAX 0x1p61 /* as in the built-in core array */
 
-/* Energy x time, as the built-in search. */
-static const struct objective edp = {.energy_exponent = 1, .delay_exponent = 1};
+static const struct objective edp = MAPPER_CORE_OBJECTIVE;
 
 enum dse_status mapper_core_init(const struct core_split *inside, const struct engine *engine,
                                  const double *option, uint64_t max_evaluations, struct mapper_core *core,
@@ -118,44 +119,16 @@ enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem
     return layer_problem(&layer, tile->b, problem, err);
 }
 
-/* Mappings have perfect factors, so bounds such as 35 or 147 leave few. What may be filled up instead, and is
- * kept when the work on top is worth it: rows to a multiple of 4 for the mesh; or samples, channels, rows and
- * columns to a multiple of 4 without a prime above 7. Windows, groups and bounds below 5 stay. */
-enum padding { PAD_NONE, PAD_ROWS, PAD_ALL, N_PADDING };
+/* What is tried besides the tile's own nest, and kept when the work on top is worth it: rows filled up for the
+ * mesh; or samples, channels, rows and columns. */
+static const struct {
+    const char *dims;
+    bool smooth;
+} filled[] = {{"P", false}, {"PQNCK", true}};
 
-static bool is_smooth(uint32_t n)
-{
-    static const uint32_t prime[] = {2, 3, 5, 7};
-    for (size_t i = 0; i < sizeof prime / sizeof *prime; i++)
-        while (n % prime[i] == 0)
-            n /= prime[i];
-    return n == 1;
-}
+enum { N_FILLED = sizeof filled / sizeof *filled };
 
-static uint32_t filled_up(uint32_t n, bool smooth)
-{
-    if (n < 5 || n > PAD_MAX)
-        return n;
-    for (n = (n + 3) / 4 * 4; smooth && !is_smooth(n);)
-        n += 4;
-    return n;
-}
-
-/* Returns whether anything changed. */
-static bool pad(struct problem *problem, enum padding padding)
-{
-    static const char *const name[] = {"P", "Q", "N", "C", "K"};
-    bool changed = false;
-    for (size_t i = 0; i < (padding == PAD_ROWS ? 1 : sizeof name / sizeof *name); i++) {
-        uint32_t *bound = &problem->bound[problem_find_dim(problem, name[i])];
-        uint32_t filled = filled_up(*bound, padding == PAD_ALL);
-        changed = changed || filled != *bound;
-        *bound = filled;
-    }
-    return changed;
-}
-
-static bool is_over(const struct mapper_core *core)
+bool mapper_core_is_over(const struct mapper_core *core)
 {
     return (core->cancel && atomic_load_explicit(core->cancel, memory_order_relaxed)) ||
            (core->stop_at_s > 0 && clock_wall_s() >= core->stop_at_s);
@@ -199,37 +172,74 @@ static enum dse_status solve(const struct mapper_core *core, uint32_t batch, con
     DSE_TRY(arena_check(arena, "a mapping", err));
     mapper_stream_constraints(core, problem, true, constraints);
     DSE_TRY(solve_within(core, batch, problem, constraints, arena, result, err));
-    if (result->feasible || is_over(core))
+    if (result->feasible || mapper_core_is_over(core))
         return DSE_OK;
     mapper_stream_constraints(core, problem, false, constraints);
     return solve_within(core, batch, problem, constraints, arena, result, err);
+}
+
+/* Whether a nest can have a mapping that costs less. */
+static enum dse_status can_be_better(const struct mapper_core *core, const struct problem *problem,
+                                     const struct engine_result *than, bool *can, struct dse_error *err)
+{
+    struct evaluator *evaluator;
+    struct lower_bound bound;
+    *can = !than->feasible;
+    if (*can)
+        return DSE_OK;
+    DSE_TRY(evaluator_new(engine_accounting(core->engine, core->option, &core->arch), problem, &core->arch,
+                          &evaluator, err));
+    evaluator_bound(evaluator, &bound);
+    evaluator_delete(evaluator);
+    *can = objective_bound(&edp, &bound) < than->cost * (1 + ROUNDING);
+    return DSE_OK;
+}
+
+static bool same_bounds(const struct problem *a, const struct problem *b)
+{
+    return memcmp(a->bound, b->bound, a->n_dim * sizeof *a->bound) == 0;
+}
+
+/* The fuller nests; what is better takes the place of `problem` and `result`. */
+static enum dse_status solve_filled(const struct mapper_core *core, const struct core_tile *tile,
+                                    struct arena *arena, struct problem *problem,
+                                    struct engine_result *result, struct dse_error *err)
+{
+    const struct problem exact = *problem;
+    struct problem before = exact;
+    struct engine_result *other = arena_alloc(arena, 1, sizeof *other);
+    DSE_TRY(arena_check(arena, "a mapping", err));
+    for (int i = 0; i < N_FILLED && !mapper_core_is_over(core); i++) {
+        struct problem full = exact;
+        bool can = tile_fill(&full, filled[i].dims, filled[i].smooth) && !same_bounds(&full, &before);
+        enum dse_status status = can ? can_be_better(core, &full, result, &can, err) : DSE_OK;
+        before = full;
+        if (status == DSE_OK && can)
+            status = solve(core, tile->b, &full, arena, other, err);
+        if (status == DSE_LIMIT)
+            continue; /* too large when filled up */
+        if (status != DSE_OK)
+            return status;
+        if (can && other->feasible && (!result->feasible || other->cost < result->cost)) {
+            *problem = full;
+            *result = *other;
+        }
+    }
+    return DSE_OK;
 }
 
 enum dse_status mapper_core_solve(const struct mapper_core *core, const struct core_tile *tile,
                                   struct arena *arena, struct problem *problem, struct engine_result *result,
                                   struct dse_error *err)
 {
-    struct problem exact;
-    struct engine_result *other = arena_alloc(arena, 1, sizeof *other);
-    DSE_TRY(arena_check(arena, "a mapping", err));
-    DSE_TRY(mapper_core_problem(tile, &exact, err));
-    *problem = exact;
-    DSE_TRY(solve(core, tile->b, &exact, arena, result, err));
-    for (enum padding p = PAD_NONE + 1; p < N_PADDING; p++) {
-        struct problem padded = exact;
-        if (is_over(core) || !pad(&padded, p))
-            continue;
-        enum dse_status status = solve(core, tile->b, &padded, arena, other, err);
-        if (status == DSE_LIMIT)
-            continue; /* too large when filled up */
-        if (status != DSE_OK)
-            return status;
-        if (other->feasible && (!result->feasible || other->cost < result->cost)) {
-            *problem = padded;
-            *result = *other;
-        }
+    if (core->quick) {
+        DSE_TRY(quick_tile_solve(core, tile, arena, problem, result, err));
+        if (result->feasible || mapper_core_is_over(core))
+            return DSE_OK; /* else the engine may find one, or says why there is none */
     }
-    return DSE_OK;
+    DSE_TRY(mapper_core_problem(tile, problem, err));
+    DSE_TRY(solve(core, tile->b, problem, arena, result, err));
+    return solve_filled(core, tile, arena, problem, result, err);
 }
 
 static void split_energy(const struct mapper_core *core, const struct evaluation *evaluation,
@@ -270,9 +280,9 @@ static enum dse_status matrix_cost(const struct mapper_core *core, const struct 
     arena_init(&arena);
     struct engine_result *result = arena_alloc(&arena, 1, sizeof *result);
     enum dse_status status = result ? DSE_OK : dse_fail(err, DSE_NO_MEMORY, "out of memory for a mapping");
-    if (status == DSE_OK && !is_over(core))
+    if (status == DSE_OK && !mapper_core_is_over(core))
         status = mapper_core_solve(core, tile, &arena, &problem, result, err);
-    if ((status == DSE_OK || status == DSE_INTERRUPTED) && is_over(core)) {
+    if ((status == DSE_OK || status == DSE_INTERRUPTED) && mapper_core_is_over(core)) {
         char text[200];
         status = dse_fail(err, DSE_BAD_INPUT, "the time was over before engine %s had mapped %s",
                           core->engine->name, tile_text(tile, text, sizeof text));

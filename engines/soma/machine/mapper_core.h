@@ -16,6 +16,12 @@
 
 enum { MAPPER_CORE_OPTION_MAX = 64 };
 
+/* What is made small: energy x time, as by the built-in search. */
+#define MAPPER_CORE_OBJECTIVE                                                                                \
+    {                                                                                                        \
+        .energy_exponent = 1, .delay_exponent = 1                                                            \
+    }
+
 /* Plain data, const after mapper_core_init; threads may share one. */
 struct mapper_core {
     struct architecture arch;       /* core_machine_split's core */
@@ -24,7 +30,10 @@ struct mapper_core {
     double option[MAPPER_CORE_OPTION_MAX]; /* (engine->n_option) */
     uint64_t max_evaluations;              /* of one tile; 0: until the engine ends by itself */
     uint64_t seed;
-    bool quick; /* tiles by mapper_quick_solve; set after the init */
+    /* quick_tile_solve instead of the engine's own search; where it may keep what tiles have in common (NULL:
+     * nowhere). Set after the init. */
+    bool quick;
+    const struct core_cached *shared;
     /* A tile whose search has not ended by then has no cost. Set by who has a limit, after the init. */
     double stop_at_s;          /* clock_wall_s; 0: never */
     const atomic_int *cancel;  /* NULL: never */
@@ -46,6 +55,9 @@ DSE_MUST_CHECK enum dse_status mapper_core_init(const struct core_split *inside,
  * DSE_LIMIT. */
 DSE_MUST_CHECK enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem *problem,
                                                    struct dse_error *err);
+
+/* Whether its time is over, or it is cancelled. */
+bool mapper_core_is_over(const struct mapper_core *core);
 
 /* The best mapping of a matrix tile that the engine finds, by energy x time; `problem` is what it maps: the
  * tile's, or one filled up where rows, columns, samples or channels of 5 and more are no multiples of 4

@@ -57,6 +57,7 @@ struct group_state {
     uint64_t *wait;          /* (n_tile + 1) when the stores that end before this tile are over */
     uint64_t *dead_byte;     /* (n_tile + 1) that are no longer alive from this tile on */
     uint64_t *weight_byte;   /* (n_tile + 1) that are alive from this tile on */
+    bool bytes_only;         /* tiles are not priced */
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -185,7 +186,7 @@ static enum dse_status measure_tile(const struct group_state *group, uint32_t l,
     const struct soma_plan *plan = &group->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
     *valid = bytes_of(plan->graph, shape, &made->output_byte);
-    if (*valid && plan->graph->streams) /* it says how much is to be loaded */
+    if (*valid && plan->graph->streams && !group->bytes_only) /* it says how much is to be loaded */
         DSE_TRY(tile_cost(group, l, shape, memo, made, valid, err));
     *valid = *valid && add_loads(group, l, place, made);
     if (!*valid)
@@ -202,7 +203,9 @@ static enum dse_status measure_tile(const struct group_state *group, uint32_t l,
         }
         made->store_cycle = fused_byte_cycle(made->store_byte, true, &group->search->machine);
     }
-    return plan->graph->streams ? DSE_OK : tile_cost(group, l, shape, memo, made, valid, err);
+    if (plan->graph->streams || group->bytes_only)
+        return DSE_OK;
+    return tile_cost(group, l, shape, memo, made, valid, err);
 }
 
 /* All of the layer at a place of the part. */
@@ -355,6 +358,28 @@ static enum dse_status cut_out(const struct soma_lfa *lfa, uint32_t first, uint3
     return DSE_OK;
 }
 
+static enum dse_status time_tiles(struct group_state *group, struct soma_tile_memo *memo,
+                                  struct arena *scratch, struct soma_group_times *times,
+                                  struct dse_error *err)
+{
+    const struct soma_lfa *part = group->plan.lfa;
+    bool valid = true;
+    allocate(group, scratch);
+    DSE_TRY(arena_check(scratch, "a layer group", err));
+    for (uint32_t i = 0; i < part->n_layer && valid; i++)
+        DSE_TRY(measure_layer(group, i, memo, times, &valid, err));
+    if (!valid)
+        return DSE_OK;
+    times->n_tile = group->plan.n_tile;
+    times->head_weight_cycle = group->tile[0].weight_cycle;
+    times->head_input_cycle = group->tile[0].load_cycle + group->tile[0].stream_cycle - group->tile[0].ahead;
+    times->head_byte = held_weight_byte(group->plan.graph, part->order[0]) + group->tile[0].load_byte;
+    times->head_largest_byte = group->tile[0].largest_load_byte;
+    run(group, times);
+    times->valid = true;
+    return DSE_OK;
+}
+
 static enum dse_status time_part(const struct soma_search *search, const struct soma_lfa *part,
                                  struct soma_tile_memo *memo, struct arena *scratch,
                                  struct soma_group_times *times, struct dse_error *err)
@@ -363,7 +388,6 @@ static enum dse_status time_part(const struct soma_search *search, const struct 
         .search = search,
         .plan = {.context = &search->context, .graph = search->context.graph, .lfa = part, .part = true}};
     struct soma_fault_info fault;
-    bool valid = true;
     enum dse_status status = soma_plan_positions(&group.plan, scratch, &fault, err);
     if (status == DSE_LIMIT)
         return DSE_OK;
@@ -375,20 +399,16 @@ static enum dse_status time_part(const struct soma_search *search, const struct 
         DSE_TRY(soma_plan_ranges(&group.plan, scratch, &fault, err));
     if (fault.what != SOMA_OK)
         return DSE_OK;
-    allocate(&group, scratch);
-    DSE_TRY(arena_check(scratch, "a layer group", err));
-    for (uint32_t i = 0; i < part->n_layer && valid; i++)
-        DSE_TRY(measure_layer(&group, i, memo, times, &valid, err));
-    if (!valid)
-        return DSE_OK;
-    times->n_tile = group.plan.n_tile;
-    times->head_weight_cycle = group.tile[0].weight_cycle;
-    times->head_input_cycle = group.tile[0].load_cycle + group.tile[0].stream_cycle - group.tile[0].ahead;
-    times->head_byte = held_weight_byte(search->context.graph, part->order[0]) + group.tile[0].load_byte;
-    times->head_largest_byte = group.tile[0].largest_load_byte;
-    run(&group, times);
-    times->valid = true;
-    return DSE_OK;
+    if (search->slow_tiles) {
+        const struct soma_group_times empty = *times;
+        group.bytes_only = true;
+        DSE_TRY(time_tiles(&group, memo, scratch, times, err));
+        if (!times->valid || times->peak_byte > search->machine.buffer_byte)
+            return DSE_OK;
+        group.bytes_only = false;
+        *times = empty;
+    }
+    return time_tiles(&group, memo, scratch, times, err);
 }
 
 enum dse_status soma_group_times(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t first,

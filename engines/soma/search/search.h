@@ -25,6 +25,7 @@ struct soma_search {
     struct objective objective;
     double clock_hz;
     struct soma_parallel parallel; /* for the first tiling numbers */
+    bool slow_tiles;               /* the core scheduler is to be asked for no tile in vain */
     double stop_at_s;              /* on clock_wall_s, when the search has to end; 0: never */
     const double *reserved_s;      /* by so much earlier, as it stands; may be NULL */
     const atomic_int *cancel;      /* not 0: it has to end now; may be NULL */

@@ -260,6 +260,35 @@ static void test_core_cache_limits_an_identity(void **state)
     core_cache_free(NULL);
 }
 
+/* By tile and identity; the first one stays; no more than the limit, and that without harm. */
+static void test_core_cache_keeps_notes(void **state)
+{
+    static struct core_array_search search, other;
+    struct core_cache *cache = make_cache(ROOM);
+    make_search(&search, 8, false);
+    make_search(&other, 4, false);
+    const struct core_cached mine = join(cache, &search), theirs = join(cache, &other);
+    struct core_tile tile = tile_number(0);
+    uint32_t note = 7;
+    (void)state;
+    assert_false(core_cache_recall(&mine, &tile, &note, sizeof note));
+    for (uint32_t i = 0; i < CORE_CACHE_NOTE_MAX + 10; i++) {
+        tile.k = i + 1;
+        core_cache_remember(&mine, &tile, &i, sizeof i);
+        core_cache_remember(&mine, &tile, &note, sizeof note);
+    }
+    for (uint32_t i = 0; i < CORE_CACHE_NOTE_MAX + 10; i++) {
+        tile.k = i + 1;
+        const bool known = core_cache_recall(&mine, &tile, &note, sizeof note);
+        assert_int_equal(known, i < CORE_CACHE_NOTE_MAX);
+        assert_true(!known || note == i);
+    }
+    tile.k = 1;
+    assert_false(core_cache_recall(&theirs, &tile, &note, sizeof note));
+    assert_false(core_cache_recall(&mine, &tile, &note, 2));
+    core_cache_free(cache);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_core_cache_answers_when_it_is_full),
         cmocka_unit_test(test_core_cache_serves_two_threads),
         cmocka_unit_test(test_core_cache_limits_an_identity),
+        cmocka_unit_test(test_core_cache_keeps_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
