@@ -1,9 +1,12 @@
 /* soma-plus: layer fusion and DRAM scheduling searched together, each fusion priced by what list scheduling
  * of the DRAM makes of the whole buffer, with a lower bound of the cost. docs/soma-search.md. */
 #include <math.h>
+#include <string.h>
 
+#include "costmodel/model/network_cut.h"
 #include "engines/soma/explain.h"
 #include "engines/soma/offer.h"
+#include "engines/soma/parts.h"
 #include "engines/soma/plus_walks.h"
 #include "engines/soma/search/fusion_bound.h"
 #include "engines/soma/search/lfa_search.h"
@@ -68,7 +71,8 @@ struct seed {
     struct soma_price price;
 };
 
-struct state {
+/* The search of one network: the one that is scheduled, with layers in some parts. */
+struct run {
     struct soma_task task;
     enum phase phase;
     struct soma_two_stage two_stage;
@@ -79,9 +83,21 @@ struct state {
     struct arena scratch;
 };
 
-static struct plus_walks_options walks_options(const struct state *state, struct engine_context *context)
+/* Shares of the buffer that two parts of a layer take, behind the rule's own (parts.h). */
+static const double part_share[] = {0.5, 0.35};
+
+enum { N_RUN = 2 + sizeof part_share / sizeof *part_share };
+
+/* Where layers must be in parts, one search of them after the other: as the rule cuts, in smaller parts, and
+ * not cut at all. The best counts. */
+struct state {
+    uint32_t n_run, at; /* `at`: the one that is searched */
+    struct run run[N_RUN];
+};
+
+static struct plus_walks_options walks_options(const struct run *run, struct engine_context *context)
 {
-    uint32_t n_layer = state->task.search.context.network->n_layer;
+    uint32_t n_layer = run->task.search.context.network->n_layer;
     double n_generation = engine_context_option(context, OPTION_GENERATIONS);
     return (struct plus_walks_options){
         .walk = {.n_round =
@@ -95,212 +111,316 @@ static struct plus_walks_options walks_options(const struct state *state, struct
         .dlsa_round = engine_context_option(context, OPTION_DLSA_ROUNDS)};
 }
 
-static enum dse_status plus_init(void *memory, struct engine_context *context, struct dse_error *err)
+/* Behind its task. */
+static enum dse_status prepare_run(struct run *run, struct engine_context *context, struct dse_error *err)
 {
-    struct state *state = memory;
     struct arena *arena = engine_context_arena(context);
-    arena_init(&state->scratch);
-    DSE_TRY(soma_task_of(context, OPTION_CORE, &state->task, err));
-    state->gap = engine_context_option(context, OPTION_GAP);
+    run->gap = engine_context_option(context, OPTION_GAP);
     for (uint32_t k = 0; k <= N_SEED; k++)
-        soma_lfa_new(state->task.search.context.network->n_layer, arena, &state->seed[k].lfa);
+        soma_lfa_new(run->task.search.context.network->n_layer, arena, &run->seed[k].lfa);
     DSE_TRY(arena_check(arena, "the searches", err));
-    const struct plus_walks_options options = walks_options(state, context);
-    DSE_TRY(plus_walks_init(&state->walks, &state->task, &options, context, err));
+    const struct plus_walks_options options = walks_options(run, context);
+    DSE_TRY(plus_walks_init(&run->walks, &run->task, &options, context, err));
     /* So what is found is never worse than what soma finds with as many starts, its other options by default
      * and the same seed. */
     const struct soma_allocator_options soma = soma_default_options();
-    DSE_TRY(soma_two_stage_init(&state->two_stage, &state->task, &soma, 0,
+    DSE_TRY(soma_two_stage_init(&run->two_stage, &run->task, &soma, 0,
                                 (uint32_t)engine_context_option(context, OPTION_TWO_STAGE), context, err));
-    state->two_stage.only_better = true;
+    run->two_stage.only_better = true;
     return DSE_OK;
+}
+
+static struct run *add_run(struct state *state)
+{
+    struct run *run = &state->run[state->n_run++];
+    arena_init(&run->scratch);
+    return run;
+}
+
+/* A search of the network in other parts. */
+static enum dse_status add_parts(struct state *state, const struct soma_scheduled *scheduled,
+                                 struct engine_context *context, struct dse_error *err)
+{
+    const struct soma_task *first = &state->run[0].task;
+    struct run *run = add_run(state);
+    DSE_TRY(soma_task_prepare(first->task, scheduled, engine_context_accounting(context), first->core.choice,
+                              engine_context_arena(context), &run->task, err));
+    run->task.search.reserved_s = first->search.reserved_s;
+    return prepare_run(run, context, err);
+}
+
+static bool is_new(const struct state *state, const struct network *network)
+{
+    for (uint32_t r = 0; r < state->n_run; r++) {
+        const struct network *other = state->run[r].task.scheduled.network;
+        bool same = other->n_cut == network->n_cut;
+        for (uint32_t i = 0; same && i < network->n_cut; i++)
+            same = strcmp(other->cut[i].layer, network->cut[i].layer) == 0 &&
+                   other->cut[i].k == network->cut[i].k && other->cut[i].c == network->cut[i].c;
+        if (same)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the buffer holds the weights of each layer, so that there may be a schedule of it uncut. */
+static bool may_be_whole(const struct network *network, const struct soma_part_rule *rule)
+{
+    for (uint32_t l = 0; l < network->n_layer; l++)
+        if (network->layer[l].type != LAYER_EMBEDDING &&
+            layer_weight_words(&network->layer[l]) * rule->word_byte > rule->buffer_byte)
+            return false;
+    return true;
+}
+
+/* Where the rule has cut. */
+static enum dse_status add_all_parts(struct state *state, struct engine_context *context,
+                                     struct dse_error *err)
+{
+    const struct soma_task *first = &state->run[0].task;
+    const struct engine_task *task = first->task;
+    struct arena *arena = engine_context_arena(context);
+    struct soma_part_rule rule = {first->search.machine.buffer_byte, first->graph.word_byte,
+                                  first->graph.streams, 0};
+    struct soma_scheduled whole, parts;
+    DSE_TRY(
+        soma_scheduled_network(task->network, task->batch, first->search.context.compat, arena, &whole, err));
+    for (size_t i = 0; i < sizeof part_share / sizeof *part_share; i++) {
+        rule.share = part_share[i];
+        DSE_TRY(soma_parts_by_rule(&whole, &rule, arena, &parts, err));
+        if (is_new(state, parts.network))
+            DSE_TRY(add_parts(state, &parts, context, err));
+    }
+    return is_new(state, whole.network) && may_be_whole(whole.network, &rule)
+               ? add_parts(state, &whole, context, err)
+               : DSE_OK;
+}
+
+static enum dse_status plus_init(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    struct run *first = add_run(state);
+    DSE_TRY(soma_task_of(context, OPTION_CORE, &first->task, err));
+    DSE_TRY(prepare_run(first, context, err));
+    return first->task.scheduled.network->n_cut > 0 ? add_all_parts(state, context, err) : DSE_OK;
 }
 
 /* ---- beginning ---- */
 
-static enum dse_status find_bound(struct state *state, struct engine_context *context, struct dse_error *err)
+static enum dse_status find_bound(struct run *run, struct engine_context *context, struct dse_error *err)
 {
     uint64_t tile_max = (uint64_t)engine_context_option(context, OPTION_BOUND_TILES);
     struct soma_bound bound;
     if (tile_max == 0)
         return DSE_OK;
-    if (state->task.core.choice.core != SOMA_CORE_ARRAY)
+    if (run->task.core.choice.core != SOMA_CORE_ARRAY)
         tile_max = 0; /* a mapper is too slow to be asked for every shape: the DRAM alone counts */
-    const struct soma_search whole = soma_task_whole(&state->task);
-    DSE_TRY(soma_bound(&whole, tile_max, &state->scratch, &bound, err));
-    arena_reset(&state->scratch);
-    state->bound = bound.cost;
-    engine_context_bound(context, bound.cost);
+    const struct soma_search whole = soma_task_whole(&run->task);
+    DSE_TRY(soma_bound(&whole, tile_max, &run->scratch, &bound, err));
+    arena_reset(&run->scratch);
+    run->bound = bound.cost;
     return DSE_OK;
 }
 
-static void sort_in(struct state *state)
+/* Whatever the parts, no schedule that may be found is below the least of their bounds. */
+static enum dse_status find_bounds(struct state *state, struct engine_context *context, struct dse_error *err)
 {
-    uint32_t at = state->n_seed;
-    if (isinf(state->seed[at].price.cost))
+    double least = INFINITY;
+    for (uint32_t r = 0; r < state->n_run; r++) {
+        DSE_TRY(find_bound(&state->run[r], context, err));
+        least = fmin(least, state->run[r].bound);
+    }
+    if (least > 0)
+        engine_context_bound(context, least);
+    return DSE_OK;
+}
+
+static void sort_in(struct run *run)
+{
+    uint32_t at = run->n_seed;
+    if (isinf(run->seed[at].price.cost))
         return;
-    state->n_seed++;
-    for (; at > 0 && state->seed[at].price.cost < state->seed[at - 1].price.cost; at--) {
-        struct seed other = state->seed[at];
-        state->seed[at] = state->seed[at - 1];
-        state->seed[at - 1] = other;
+    run->n_seed++;
+    for (; at > 0 && run->seed[at].price.cost < run->seed[at - 1].price.cost; at--) {
+        struct seed other = run->seed[at];
+        run->seed[at] = run->seed[at - 1];
+        run->seed[at - 1] = other;
     }
 }
 
 /* Nothing else fits: as many tiles as make anything smaller, and loads as late as can be. */
-static enum dse_status find_finest_seed(struct state *state, struct engine_context *context,
+static enum dse_status find_finest_seed(struct run *run, struct engine_context *context,
                                         struct dse_error *err)
 {
-    const struct soma_search *search = &state->task.search;
-    struct seed *seed = &state->seed[0];
+    const struct soma_search *search = &run->task.search;
+    struct seed *seed = &run->seed[0];
     struct fused_schedule schedule;
     DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, &seed->lfa, err));
     DSE_TRY(
-        plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, NULL, err));
-    arena_reset(&state->scratch);
-    sort_in(state);
-    return state->n_seed == 0 ? soma_explain_start(context, search, &seed->lfa, &state->scratch, err)
-                              : DSE_OK;
+        plus_price(search, &seed->lfa, NULL, INFINITY, &run->scratch, &schedule, &seed->price, NULL, err));
+    arena_reset(&run->scratch);
+    sort_in(run);
+    return run->n_seed == 0 ? soma_explain_start(context, search, &seed->lfa, &run->scratch, err) : DSE_OK;
 }
 
-static enum dse_status find_seeds(struct state *state, struct engine_context *context, struct dse_error *err)
+static enum dse_status find_seeds(struct run *run, struct engine_context *context, struct dse_error *err)
 {
-    const struct soma_search *search = &state->task.search;
+    const struct soma_search *search = &run->task.search;
     struct fused_schedule schedule;
     for (uint32_t k = 0; k < N_CAP && engine_context_left(context) > 0; k++) {
         if (k > 0 && soma_search_is_over(search))
             return DSE_OK;
         uint64_t most = (uint64_t)search->context.batch << (2 * k);
-        struct seed *seed = &state->seed[state->n_seed];
-        DSE_TRY(plus_start(search, most < 1U << 14 ? (uint32_t)most : 1U << 14, &state->scratch, &seed->lfa,
+        struct seed *seed = &run->seed[run->n_seed];
+        DSE_TRY(plus_start(search, most < 1U << 14 ? (uint32_t)most : 1U << 14, &run->scratch, &seed->lfa,
                            &seed->price, err));
-        sort_in(state);
+        sort_in(run);
         engine_context_count(context, 1);
     }
     if (engine_context_left(context) == 0 || soma_search_is_over(search))
         return DSE_OK;
     engine_context_count(context, 1);
-    struct seed *seed = &state->seed[state->n_seed];
+    struct seed *seed = &run->seed[run->n_seed];
     DSE_TRY(soma_initial_lfa(search, SOMA_MOVES_PAPER, search->machine.buffer_byte, NULL, &seed->lfa,
                              &seed->price, err));
-    arena_reset(&state->scratch);
+    arena_reset(&run->scratch);
     DSE_TRY(
-        plus_price(search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule, &seed->price, NULL, err));
-    arena_reset(&state->scratch);
-    sort_in(state);
-    return state->n_seed == 0 ? find_finest_seed(state, context, err) : DSE_OK;
+        plus_price(search, &seed->lfa, NULL, INFINITY, &run->scratch, &schedule, &seed->price, NULL, err));
+    arena_reset(&run->scratch);
+    sort_in(run);
+    return run->n_seed == 0 ? find_finest_seed(run, context, err) : DSE_OK;
 }
 
 /* What the two-stage searches have found are seeds, too. */
-static enum dse_status add_two_stage(struct state *state, struct engine_context *context,
-                                     struct dse_error *err)
+static enum dse_status add_two_stage(struct run *run, struct engine_context *context, struct dse_error *err)
 {
     struct fused_schedule schedule;
-    for (uint32_t i = 0; i < state->two_stage.starts.n && i < N_TWO_STAGE; i++) {
-        const struct soma_allocation *found = soma_two_stage_found(&state->two_stage, i);
-        struct seed *seed = &state->seed[state->n_seed];
+    for (uint32_t i = 0; i < run->two_stage.starts.n && i < N_TWO_STAGE; i++) {
+        const struct soma_allocation *found = soma_two_stage_found(&run->two_stage, i);
+        struct seed *seed = &run->seed[run->n_seed];
         if (!found || engine_context_left(context) == 0)
             continue;
         soma_lfa_copy(&found->lfa, &seed->lfa);
-        arena_reset(&state->scratch);
-        DSE_TRY(plus_price(&state->task.search, &seed->lfa, NULL, INFINITY, &state->scratch, &schedule,
+        arena_reset(&run->scratch);
+        DSE_TRY(plus_price(&run->task.search, &seed->lfa, NULL, INFINITY, &run->scratch, &schedule,
                            &seed->price, NULL, err));
         engine_context_count(context, 1);
-        sort_in(state);
+        sort_in(run);
     }
     return DSE_OK;
 }
 
 /* ---- the joint search ---- */
 
-static bool is_near(const struct state *state, double cost)
+static bool is_near(const struct run *run, double cost)
 {
-    return cost <= state->bound * (1 + state->gap);
+    return cost <= run->bound * (1 + run->gap);
 }
 
 /* Fewer rounds where the bound says that there is little to gain. */
-static enum dse_status begin_generation(struct state *state, struct engine_context *context,
+static enum dse_status begin_generation(struct run *run, struct engine_context *context,
                                         struct dse_error *err)
 {
     const struct soma_lfa *seed[N_SEED];
-    double gap = engine_context_best_cost(context) / state->bound - 1;
-    double share = state->bound > 0 && gap < WORTH ? fmax(gap / WORTH, LEAST_SHARE) : 1;
-    for (uint32_t k = 0; k < state->n_seed; k++)
-        seed[k] = &state->seed[k].lfa;
-    state->phase = JOINT;
-    return plus_walks_begin(&state->walks, seed, state->n_seed, share, context, err);
+    double gap = engine_context_best_cost(context) / run->bound - 1;
+    double share = run->bound > 0 && gap < WORTH ? fmax(gap / WORTH, LEAST_SHARE) : 1;
+    for (uint32_t k = 0; k < run->n_seed; k++)
+        seed[k] = &run->seed[k].lfa;
+    run->phase = JOINT;
+    return plus_walks_begin(&run->walks, seed, run->n_seed, share, context, err);
 }
 
 /* ---- steps ---- */
 
 /* There is an answer before anything else begins. */
-static enum dse_status offer_unfused(struct state *state, struct engine_context *context,
-                                     struct dse_error *err)
+static enum dse_status offer_unfused(struct run *run, struct engine_context *context, struct dse_error *err)
 {
     struct soma_unfused unfused;
-    soma_unfused_new(state->task.search.context.network->n_layer, engine_context_arena(context), &unfused);
+    soma_unfused_new(run->task.search.context.network->n_layer, engine_context_arena(context), &unfused);
     DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
-    return soma_offer_unfused(context, &state->task, SOMA_MOVES_PAPER, SOMA_UNFUSED_SHARE, &state->scratch,
+    return soma_offer_unfused(context, &run->task, SOMA_MOVES_PAPER, SOMA_UNFUSED_SHARE, &run->scratch,
                               &unfused, err);
 }
 
-static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,
-                             struct dse_error *err)
+static enum dse_status begin(struct state *state, struct run *run, struct engine_context *context,
+                             enum engine_stop *stop, struct dse_error *err)
 {
-    state->phase = TWO_STAGE;
-    DSE_TRY(offer_unfused(state, context, err));
-    DSE_TRY(find_bound(state, context, err));
-    DSE_TRY(find_seeds(state, context, err));
-    if (state->n_seed == 0 && engine_context_left(context) > 0 && !soma_search_is_over(&state->task.search))
+    run->phase = TWO_STAGE;
+    DSE_TRY(offer_unfused(run, context, err));
+    if (state->at == 0)
+        DSE_TRY(find_bounds(state, context, err));
+    DSE_TRY(find_seeds(run, context, err));
+    if (run->n_seed == 0 && engine_context_left(context) > 0 && !soma_search_is_over(&run->task.search))
         *stop = STOP_CONVERGED;
     return DSE_OK;
 }
 
-static enum dse_status step_two_stage(struct state *state, struct engine_context *context,
-                                      enum engine_stop *stop, struct dse_error *err)
+static enum dse_status step_two_stage(struct run *run, struct engine_context *context, enum engine_stop *stop,
+                                      struct dse_error *err)
 {
     bool done;
-    DSE_TRY(soma_two_stage_step(&state->two_stage, context, &done, err));
-    if (!done || soma_search_is_over(&state->task.search))
+    DSE_TRY(soma_two_stage_step(&run->two_stage, context, &done, err));
+    if (!done || soma_search_is_over(&run->task.search))
         return DSE_OK;
-    if (is_near(state, engine_context_best_cost(context))) {
+    if (is_near(run, engine_context_best_cost(context))) {
         *stop = STOP_CONVERGED;
         return DSE_OK;
     }
-    DSE_TRY(add_two_stage(state, context, err));
-    return begin_generation(state, context, err);
+    DSE_TRY(add_two_stage(run, context, err));
+    return begin_generation(run, context, err);
 }
 
-static enum dse_status step_joint(struct state *state, struct engine_context *context, enum engine_stop *stop,
+static enum dse_status step_joint(struct run *run, struct engine_context *context, enum engine_stop *stop,
                                   struct dse_error *err)
 {
-    struct plus_walks *walks = &state->walks;
+    struct plus_walks *walks = &run->walks;
     bool done;
     DSE_TRY(plus_walks_step(walks, context, &done, err));
-    if (!done || soma_search_is_over(&state->task.search))
+    if (!done || soma_search_is_over(&run->task.search))
         return DSE_OK;
     DSE_TRY(plus_walks_end(walks, BRIEF, context, err));
-    if (soma_search_is_over(&state->task.search))
+    if (soma_search_is_over(&run->task.search))
         return DSE_OK;
-    bool near = is_near(state, engine_context_best_cost(context));
+    bool near = is_near(run, engine_context_best_cost(context));
     if (walks->generation < walks->options.n_generation && !near && !plus_walks_agree(walks))
-        return begin_generation(state, context, err);
+        return begin_generation(run, context, err);
     *stop = STOP_CONVERGED;
     return near ? DSE_OK : plus_walks_finish(walks, context, err);
+}
+
+static enum dse_status step_run(struct state *state, struct engine_context *context, enum engine_stop *stop,
+                                struct dse_error *err)
+{
+    struct run *run = &state->run[state->at];
+    switch (run->phase) {
+    case BEGIN:
+        return begin(state, run, context, stop, err);
+    case TWO_STAGE:
+        return step_two_stage(run, context, stop, err);
+    default:
+        return step_joint(run, context, stop, err);
+    }
+}
+
+static void free_run(struct run *run)
+{
+    plus_walks_free(&run->walks);
+    soma_two_stage_free(&run->two_stage);
+    soma_task_free(&run->task);
+    arena_free(&run->scratch);
 }
 
 static enum dse_status plus_step(void *memory, struct engine_context *context, enum engine_stop *stop,
                                  struct dse_error *err)
 {
     struct state *state = memory;
-    switch (state->phase) {
-    case BEGIN:
-        return begin(state, context, stop, err);
-    case TWO_STAGE:
-        return step_two_stage(state, context, stop, err);
-    default:
-        return step_joint(state, context, stop, err);
-    }
+    enum engine_stop own = *stop;
+    DSE_TRY(step_run(state, context, &own, err));
+    if (own == STOP_CONVERGED && state->at + 1 < state->n_run)
+        state->at++;
+    else
+        *stop = own;
+    return DSE_OK;
 }
 
 /* When the search was stopped from outside, what it has so far counts, with the little polish that takes no
@@ -308,14 +428,15 @@ static enum dse_status plus_step(void *memory, struct engine_context *context, e
 static enum dse_status plus_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    if (state->phase == BEGIN)
+    struct run *run = &state->run[state->at];
+    if (run->phase == BEGIN)
         return DSE_OK;
-    if (state->phase == JOINT)
-        return plus_walks_end(&state->walks, 0, context, err);
-    DSE_TRY(soma_two_stage_settle(&state->two_stage, context, err));
-    for (uint32_t k = 0; k < state->n_seed && k < 1; k++) {
+    if (run->phase == JOINT)
+        return plus_walks_end(&run->walks, 0, context, err);
+    DSE_TRY(soma_two_stage_settle(&run->two_stage, context, err));
+    for (uint32_t k = 0; k < run->n_seed && k < 1; k++) {
         double cost;
-        DSE_TRY(plus_walks_polish(&state->walks, &state->seed[k].lfa, NULL, 0, 0, context, &cost, err));
+        DSE_TRY(plus_walks_polish(&run->walks, &run->seed[k].lfa, NULL, 0, 0, context, &cost, err));
     }
     return DSE_OK;
 }
@@ -323,10 +444,8 @@ static enum dse_status plus_finish(void *memory, struct engine_context *context,
 static void plus_free(void *memory)
 {
     struct state *state = memory;
-    plus_walks_free(&state->walks);
-    soma_two_stage_free(&state->two_stage);
-    soma_task_free(&state->task);
-    arena_free(&state->scratch);
+    for (uint32_t r = 0; r < state->n_run; r++)
+        free_run(&state->run[r]);
 }
 
 const struct engine engine_soma_plus = {
