@@ -179,7 +179,8 @@ static void test_mobilenet_scales_as_published(void **state)
     }
 }
 
-/* Twelve blocks of 12 width^2 weights per token and two products of all tokens with all, and the pooler once. */
+/* Twelve blocks of 12 width^2 weights per token and two products of all tokens with all, and the pooler
+ * once. */
 static void test_bert_has_the_macs_of_its_length(void **state)
 {
     (void)state;
