@@ -54,10 +54,28 @@ static bool second_in_groups(const struct network *network, const struct layer *
 
 /* ---- what is possible ---- */
 
+/* Every output channel reads its own input channel. */
+static bool is_pointwise(const struct layer *layer)
+{
+    return layer->type == LAYER_ACTIVATION || layer->type == LAYER_CONCAT;
+}
+
+/* Every output channel reads those of its group. */
+static bool is_in_groups(const struct layer *layer)
+{
+    return layer->type == LAYER_SOFTMAX || layer->type == LAYER_NORM;
+}
+
+/* Groups of channels that need nothing of each other. */
+static uint32_t groups_of(const struct layer *layer)
+{
+    return is_pointwise(layer) ? layer->k : layer_operand_groups(layer);
+}
+
 static bool is_cuttable(const struct layer *layer)
 {
     return layer->type == LAYER_CONV || layer->type == LAYER_LINEAR || layer->type == LAYER_CONV_TRANSPOSE ||
-           layer->type == LAYER_MATMUL;
+           layer->type == LAYER_MATMUL || is_pointwise(layer) || is_in_groups(layer);
 }
 
 uint32_t network_cut_k_max(const struct network *network, uint32_t l)
@@ -67,20 +85,20 @@ uint32_t network_cut_k_max(const struct network *network, uint32_t l)
         return 1;
     if (layer->type == LAYER_MATMUL)
         return second_in_groups(network, layer) ? layer_operand_groups(layer) : 1;
-    return layer->k;
+    return is_in_groups(layer) ? layer->groups : layer->k;
 }
 
 uint32_t network_cut_c_max(const struct network *network, uint32_t l, uint32_t k)
 {
     const struct layer *layer = &network->layer[l];
-    if (!network->is_graph || !is_cuttable(layer) || layer->type == LAYER_MATMUL || k < layer->groups)
+    if (!network->is_graph || !layer_has_macs(layer) || layer->type == LAYER_MATMUL || k < layer->groups)
         return 1;
     return layer->c / layer->groups / flattened(network, layer);
 }
 
 uint32_t network_cut_k_next(const struct network *network, uint32_t l, uint32_t k)
 {
-    const uint32_t groups = layer_operand_groups(&network->layer[l]);
+    const uint32_t groups = groups_of(&network->layer[l]);
     const uint64_t next = k <= groups ? k : ((uint64_t)k + groups - 1) / groups * groups;
     return next <= network_cut_k_max(network, l) ? (uint32_t)next : 0;
 }
@@ -127,13 +145,14 @@ static struct layer part_along_k(const struct network *network, const struct lay
                                  uint32_t i, struct range *of)
 {
     struct layer part = *layer;
-    const uint32_t n = layer_operand_groups(layer), group_c = layer->c / n / flattened(network, layer);
+    const uint32_t n = groups_of(layer), group_c = layer->c / n / flattened(network, layer);
     const uint32_t per_group = k <= n ? 1 : k / n; /* parts of one group */
     const struct range groups =
         per_group == 1 ? piece(n, k < n ? k : n, i) : (struct range){i / per_group, i / per_group + 1};
     const struct range within =
         n == 1 ? piece(layer->k, k, i) : piece(layer->k / n, per_group, i % per_group);
-    part.groups = layer->groups / n * (groups.end - groups.begin);
+    if (!is_pointwise(layer))
+        part.groups = layer->groups / n * (groups.end - groups.begin);
     part.k = (within.end - within.begin) * (groups.end - groups.begin);
     part.c = layer->c / n * (groups.end - groups.begin);
     *of = (struct range){groups.begin * group_c, groups.end * group_c};

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/yaml_tree.h"
 #include "engines/soma/machine/lower.h"
 #include "engines/soma/notation/tile_plan.h"
 #include "engines/soma/notation/unroll.h"
@@ -137,8 +138,11 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
     soma_core_write(task->core.choice, &text);
     totals.text = text.data;
     totals.text_length = text.length;
-    enum dse_status status = text.failed ? dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text")
-                                         : engine_context_offer(context, &totals, err);
+    enum dse_status status = DSE_OK;
+    if (text.failed)
+        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text");
+    else if (text.length <= YAML_FILE_MAX_BYTE) /* no one would read more */
+        status = engine_context_offer(context, &totals, err);
     text_free(&text);
     engine_context_reserve(context, soma_search_reserve(clock_wall_s() - start_s));
     return status;

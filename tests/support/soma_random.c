@@ -190,6 +190,8 @@ static void draw_pointwise(struct drawer *d, uint32_t a)
     if (c > 2 * CHANNEL_MAX)
         return;
     begin(d, type[what], c, c, d->node[a].h, d->node[a].w);
+    if (what < 2 && c % 2 == 0 && random_below(d->stream, 2) == 0)
+        text_append(d->text, ", groups: 2");
     end(d, a, b);
 }
 

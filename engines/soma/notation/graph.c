@@ -27,6 +27,8 @@ static enum soma_dim channels_from(const struct layer *layer)
     case LAYER_CONV_TRANSPOSE:
     case LAYER_LINEAR:
     case LAYER_MATMUL:
+    case LAYER_NORM:
+    case LAYER_SOFTMAX:
         return layer->groups > 1 ? SOMA_K : SOMA_N_DIM;
     default:
         return SOMA_N_DIM;
@@ -61,7 +63,7 @@ static void set_channels(const struct network *network, const struct layer *laye
     uint64_t begin = layer->skip[0], end = begin + (operand->flattened ? layer->c / area : layer->c);
     operand->first_k = 0;
     operand->n_k = operand->k;
-    if (!layer_has_macs(layer))
+    if (layer->n_operand > 1 || layer->type == LAYER_EMBEDDING)
         return;
     if (operand->second) {
         const uint64_t words = layer_second_operand_words(layer);

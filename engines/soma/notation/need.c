@@ -98,7 +98,7 @@ static struct soma_range channel_range(const struct network *network, const stru
 {
     const struct layer *layer = &network->layer[operand->layer];
     struct soma_range found = {operand->k, 0};
-    if (layer_has_macs(layer))
+    if (layer_has_macs(layer) || layer->groups > 1)
         of = group_channels(layer, of);
     if (of.begin == 0 && of.end == layer->c)
         return (struct soma_range){operand->first_k, operand->first_k + operand->n_k};

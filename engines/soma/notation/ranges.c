@@ -173,7 +173,7 @@ static enum outcome cut_inner(struct cutter *cutter, uint32_t l)
             return NO_MEMORY;
         unite(cutter, l, d, range[d]);
     }
-    if (of->groups > 1 && layer_has_macs(of))
+    if (of->groups > 1)
         round_to_groups(of, range[SOMA_K], part[layer->axis[SOMA_K]]);
     if (layer->outside)
         make_complete(cutter, l, range);

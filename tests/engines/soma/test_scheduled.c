@@ -63,6 +63,10 @@ static const struct row row[] = {
     {"inputs: {q: {C: 8, H: 6}, k: {C: 4, H: 5}}\n",
      "- {name: a, type: matmul, C: 8, K: 20, P: 6, groups: 4, share: 2, from: q, weights_from: k}\n", 2,
      2 * (48 + 20 + 120), 2 * 20 * 2 * 6},
+    {GRAPH,
+     "- {name: a, type: softmax, C: 8, P: 6, Q: 6, groups: 4, from: input}\n"
+     "- {name: b, type: norm, C: 8, P: 6, Q: 6, groups: 2, from: a}\n",
+     1, 288 + 288, 0},
     {GRAPH, "- {name: a, type: pool, C: 8, P: 3, Q: 3, R: 2, S: 2, stride: 2, from: input}\n", 1, 288 + 72,
      0},
     {GRAPH,
@@ -206,26 +210,34 @@ static double least_moved(const struct network *network)
     return byte;
 }
 
-/* bert_base has three embeddings, gpt2 a block twelve times. */
+/* bert_base has three embeddings, gpt2 a block twelve times; of Llama 3 8B most layers are in parts. */
 static void test_whole_networks(void **state)
 {
-    static const char *const path[] = {"experiments/networks/bert_base.yaml",
-                                       "experiments/networks/gpt2.yaml"};
-    static const struct engine *const engine[] = {&engine_unfused, &engine_soma_plus};
+    static const struct {
+        const struct engine *engine;
+        const char *network, *machine;
+        double mac_per_cycle;
+    } whole[] = {{&engine_unfused, "bert_base", "soma_edge", MAC_PER_CYCLE},
+                 {&engine_soma, "bert_base", "soma_edge", MAC_PER_CYCLE},
+                 {&engine_soma_plus, "gpt2", "soma_edge", MAC_PER_CYCLE},
+                 {&engine_unfused, "llama3_8b_decode4096", "soma_edge", MAC_PER_CYCLE},
+                 {&engine_soma, "llama3_8b_decode4096", "simba", 4 * 4 * 64}};
     (void)state;
-    for (size_t i = 0; i < sizeof path / sizeof *path; i++)
-        for (size_t e = 0; e < sizeof engine / sizeof *engine; e++) {
-            struct schedule_run run;
-            schedule_run_open(&run, engine[e], path[i], "8 MiB");
-            run.task.budget.max_evaluations = 300;
-            schedule_run_solve(&run);
-            assert_true(run.result.feasible);
-            assert_true(run.result.schedule.dram_byte >= least_moved(&run.network));
-            assert_true(run.result.schedule.latency_cycle * MAC_PER_CYCLE >=
-                        (double)network_macs(&run.network, 1));
-            read_back(&run);
-            schedule_run_close(&run);
-        }
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        struct schedule_run run;
+        char path[128];
+        (void)snprintf(path, sizeof path, "experiments/networks/%s.yaml", whole[i].network);
+        schedule_run_open_on(&run, whole[i].engine, path, whole[i].machine, NULL, 0);
+        run.task.budget.max_evaluations = 100;
+        schedule_run_solve(&run);
+        if (!run.result.feasible)
+            fail_msg("%s, %s: %s", whole[i].network, whole[i].machine, run.result.reason);
+        assert_true(run.result.schedule.dram_byte >= least_moved(&run.network));
+        assert_true((double)run.result.schedule.latency_cycle * whole[i].mac_per_cycle >=
+                    (double)network_macs(&run.network, 1));
+        read_back(&run);
+        schedule_run_close(&run);
+    }
 }
 
 static void test_refusals_name_layer_and_reason(void **state)
