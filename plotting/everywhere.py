@@ -24,9 +24,8 @@ FOOT = "%s; colour: 1 (light) to %g (dark) times the best of the row, which is r
 
 
 def in_order(values, known=()):
-    """Each once: those that are known in their order, then the others as they come."""
-    seen = list(dict.fromkeys(values))
-    return [value for value in known if value in seen] + [value for value in seen if value not in known]
+    """Each once: those that are known in their order, with or without results, then the others as they come."""
+    return list(dict.fromkeys([*known, *values]))
 
 
 def prefix(values):
