@@ -33,6 +33,7 @@ static void put_own(const struct soma_task *task, const struct soma_lfa *lfa,
     own.n_fine_group = lfa->n_flc;
     own.n_tile = fused->n_tile;
     own.n_dram_tensor = fused->n_dram;
+    own.n_cut_layer = task->graph.network->n_cut;
     own.n_repeated_layer = task->graph.network->n_layer - task->search.context.network->n_layer;
     for (uint32_t g = 0; g < lfa->n_flc; g++)
         own.n_layer_group += lfa->dram_cut[g];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "costmodel/fused/accounting_soma.h"
+#include "costmodel/model/network_cut.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/task.h"
 
@@ -151,6 +152,20 @@ static void list_all(const struct soma_schedule *s, struct cells *rows)
     cells_list_count(rows, "batch", s->batch);
 }
 
+/* "fc6 in 34, fc7 in 6"; the first few. */
+static void parts_of(const struct network *network, struct text_buffer *out)
+{
+    enum { SHOWN = 4 };
+    for (uint32_t i = 0; i < network->n_cut && i < SHOWN; i++) {
+        const struct network_cut *cut = &network->cut[i];
+        text_append(out, "%s%s in %u", i ? ", " : "", cut->layer, cut->k);
+        if (cut->c > 1)
+            text_append(out, " x %u", cut->c);
+    }
+    if (network->n_cut > SHOWN)
+        text_append(out, " and %u more layers", network->n_cut - SHOWN);
+}
+
 static void head_of(const struct soma_schedule *s, struct text_buffer *out)
 {
     const struct fused_result *r = &s->detail.result;
@@ -178,6 +193,11 @@ static void head_of(const struct soma_schedule *s, struct text_buffer *out)
         out, "  %-*s  %u layer group%s, %u fine-grained group%s, %u tile%s, %u tensors (%u by DRAM)\n", LABEL,
         "schedule", s->n_layer_group, text_plural(s->n_layer_group), s->lfa.n_flc, text_plural(s->lfa.n_flc),
         s->fused.n_tile, text_plural(s->fused.n_tile), s->fused.n_tensor, s->fused.n_dram);
+    if (s->network->n_cut > 0) {
+        text_append(out, "  %-*s  ", LABEL, "parts");
+        parts_of(s->network, out);
+        text_append(out, "\n");
+    }
     text_append(out, "  %-*s  %s\n", LABEL, "energy", text_si(r->energy_j, "J", a, sizeof a));
 }
 

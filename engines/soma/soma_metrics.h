@@ -27,7 +27,8 @@
     X(S, placed, U64, "1", NONE, MORE, "1: every tensor has a place in the global buffer")                   \
     X(S, n_split_tensor, U64, "1", NONE, LESS, "Tensors that lie there in several pieces")                   \
     X(S, n_repeated_layer, U64, "1", NONE, NEITHER,                                                          \
-      "Layers of repeated blocks that were scheduled as those of the first one, without a search")
+      "Layers of repeated blocks that were scheduled as those of the first one, without a search")           \
+    X(S, n_cut_layer, U64, "1", NONE, NEITHER, "Layers in parts, whose weights the buffer does not hold")
 
 struct soma_metrics {
     SOMA_METRIC_LIST(METRIC_MEMBER, soma_metrics)

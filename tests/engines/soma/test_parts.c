@@ -154,6 +154,7 @@ static void check_run(const struct engine *engine, const char *path, const char 
     const struct engine_schedule *s = &r.result.schedule;
     assert_int_equal(strstr(s->text, "cuts:\n") != NULL, is_cut);
     assert_true(soma_metrics_get(s).placed == 1);
+    assert_int_equal(soma_metrics_get(s).n_cut_layer > 0, is_cut);
     struct soma_schedule again = {.arch = r.task.architecture, .network = &r.network, .batch = 1};
     if (soma_schedule_evaluate(&again, "again", s->text, s->text_length, &r.arena, &err) != DSE_OK)
         fail_msg("%s", err.text);
@@ -184,6 +185,76 @@ static void test_networks_in_parts_are_scheduled(void **state)
     check_run(&engine_soma, "experiments/networks/resnet50.yaml", "8 MiB", false);
 }
 
+/* A network of windows, sums and linear layers as the file that a person would write, with names that files
+ * have. */
+static void write_by_hand(const struct network *net, struct text_buffer *text)
+{
+    text_append(text, "network: by_hand\ninput: {C: %u, H: %u, W: %u}\nlayers:\n", net->input[0].c,
+                net->input[0].h, net->input[0].w);
+    for (uint32_t l = 0; l < net->n_layer; l++) {
+        const struct layer *layer = &net->layer[l];
+        const bool window = layer->type == LAYER_CONV || layer->type == LAYER_POOL;
+        text_append(text, "- {name: %s, type: %s, C: %u, K: %u, P: %u, Q: %u", layer->name,
+                    layer_type_text(layer->type), layer->c, layer->k, layer->p, layer->q);
+        if (window)
+            text_append(text, ", R: %u, S: %u, stride: [%u, %u], pad: [%u, %u, %u, %u]", layer->r, layer->s,
+                        layer->stride[0], layer->stride[1], layer->pad[0], layer->pad[1], layer->pad[2],
+                        layer->pad[3]);
+        text_append(text, ", from: [");
+        for (uint32_t i = 0; i < layer->n_producer; i++)
+            text_append(text, "%s%s", i ? ", " : "",
+                        layer->producer[i] < 0 ? "input" : net->layer[layer->producer[i]].name);
+        text_append(text, "]}\n");
+    }
+    for (size_t i = 0; i < text->length; i++)
+        text->data[i] = text->data[i] == '#' ? '-' : text->data[i];
+}
+
+static void set_brief(struct schedule_run *r, uint64_t seed)
+{
+    static const char *const option[][2] = {{"rounds", "4"},      {"starts", "1"}, {"two_stage", "0"},
+                                            {"generations", "1"}, {"polish", "2"}, {"dlsa_rounds", "2"}};
+    for (size_t i = 0; i < sizeof option / sizeof option[0]; i++)
+        schedule_run_set(r, option[i][0], option[i][1]);
+    r->task.seed = seed;
+}
+
+/* ResNet-50 where no schedule of it is uncut: soma-plus finds at least what it finds for a file with the
+ * parts, where nothing is left to cut. */
+static void test_soma_plus_is_no_worse_than_parts_by_hand(void **state)
+{
+    static const char *const capacity[] = {"1 MiB", "640 KiB"};
+    static const uint64_t byte[] = {1 << 20, 640 << 10};
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        struct schedule_run r, hand;
+        struct ruled ruled;
+        struct text_buffer text;
+        struct dse_error err = {0};
+        schedule_run_open(&r, &engine_soma_plus, "experiments/networks/resnet50.yaml", capacity[i % 2]);
+        set_brief(&r, 1 + i / 2);
+        schedule_run_solve(&r);
+        assert_true(r.result.feasible);
+        assert_non_null(strstr(r.result.schedule.text, "cuts:\n"));
+        open_rule(&ruled, "experiments/networks/resnet50.yaml", byte[i % 2]);
+        text_init(&text);
+        write_by_hand(ruled.out.network, &text);
+        schedule_run_open(&hand, &engine_soma_plus, "experiments/networks/resnet50.yaml", capacity[i % 2]);
+        set_brief(&hand, 1 + i / 2);
+        network_free(&hand.network);
+        if (network_parse("by_hand.yaml", text.data, text.length, &hand.network, &err) != DSE_OK)
+            fail_msg("%s", err.text);
+        schedule_run_solve(&hand);
+        assert_true(hand.result.feasible);
+        assert_null(strstr(hand.result.schedule.text, "cuts:\n"));
+        assert_true(r.result.cost <= hand.result.cost);
+        text_free(&text);
+        close_rule(&ruled);
+        schedule_run_close(&hand);
+        schedule_run_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_rule_cuts_input_channels_where_one_output_is_too_much),
         cmocka_unit_test(test_bad_cuts_have_file_and_line),
         cmocka_unit_test(test_networks_in_parts_are_scheduled),
+        cmocka_unit_test(test_soma_plus_is_no_worse_than_parts_by_hand),
     };
     return cmocka_run_group_tests_name("networks in parts", tests, NULL, NULL);
 }
