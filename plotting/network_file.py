@@ -1,7 +1,10 @@
-"""How many operations the layers of a network file have. A layer is one line, as in all shipped files (docs/networks.md)."""
+"""How many operations the layers of a network have. The program named in the environment variable DSE (build/dse without it) lists them."""
+import csv
 import functools
 import os
-import re
+import subprocess
+
+from paper_tools import Missing
 
 # Layers of the vector unit; all others multiply and accumulate.
 VECTOR = {"pool", "norm", "softmax", "activation", "add", "mul", "concat", "transpose", "embedding"}
@@ -12,41 +15,23 @@ def find(name, root):
     return os.path.join(root, "experiments", "networks", name + ".yaml")
 
 
-def _layers(path):
-    """The layers as dictionaries of text."""
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("- {name:"):
-                yield dict(re.findall(r"(\w+): (\[[^\]]*\]|[^,}]+)", line))
-
-
-def _sizes(layer, channels):
-    """Channels and elements of the output, and operations per element of it: multiply-accumulates, or those of the vector unit."""
-    at = {key: int(layer.get(key, 1)) for key in ("C", "K", "P", "Q", "R", "S")}
-    if layer["type"] in ("depthwise", "pool"):
-        per = at["R"] * at["S"]
-    elif layer["type"] in ("add", "mul"):
-        per = sum(channels[name.strip()] for name in layer["from"].strip("[]").split(",")) // at["C"]
-    elif layer["type"] in VECTOR:
-        per = 1
-    else:
-        per = at["C"] // int(layer.get("groups", 1)) * at["R"] * at["S"]
-    k = at["K"] if "K" in layer else at["C"]
-    return k, k * at["P"] * at["Q"], per
+def _size(layer):
+    """Elements of the output, operations per element of it (multiply-accumulates, or those of the vector unit), and whether on the latter."""
+    elements = int(layer["K"]) * int(layer["P"]) * int(layer["Q"])
+    if layer["type"] not in VECTOR:
+        return elements, int(layer["mac"]) // elements, False
+    per = int(layer["R"]) * int(layer["S"]) if layer["type"] == "pool" else int(layer["operands"])
+    return elements, per, True
 
 
 @functools.lru_cache(maxsize=None)
 def _table(path):
     """{layer: (elements of the output, operations per element, whether on the vector unit)}"""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    channels = {"input": int((re.search(r"^input: {C: (\d+)", text, re.MULTILINE) or [0, 0])[1])}
-    channels.update((name, int(c)) for name, c in re.findall(r"^  (\w+): {C: (\d+)", text, re.MULTILINE))
-    table = {}
-    for layer in _layers(path):
-        channels[layer["name"]], elements, per = _sizes(layer, channels)
-        table[layer["name"]] = (elements, per, layer["type"] in VECTOR)
-    return table
+    done = subprocess.run([os.environ.get("DSE", "build/dse"), "list", "layers", path, "-f", "csv"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False, encoding="utf-8")
+    if done.returncode != 0:
+        raise Missing("dse list layers: " + done.stderr.strip())
+    return {layer["layer"]: _size(layer) for layer in csv.DictReader(done.stdout.splitlines())}
 
 
 def operations(path):

@@ -9,6 +9,7 @@
 #include "dse/inputs/inputs.h"
 #include "dse/inputs/resolve.h"
 #include "dse/report/engine_matrix.h"
+#include "dse/report/layer_list.h"
 #include "dse/report/mapping_report.h"
 #include "dse/solve/solve.h"
 #include "engines/driver/schedule_format.h"
@@ -260,50 +261,23 @@ static void print_reports(struct text_buffer *out)
     table_free(&table);
 }
 
-/* What can be set of it. */
-static void print_parameters(const struct network *network, struct text_buffer *out)
+static enum dse_status read_format(const struct cli_args *args, size_t *format, struct dse_error *err)
 {
-    static const char *const header[] = {"parameter", "value", "accepted"};
-    struct table table;
-    if (network->n_parameter == 0)
-        return;
-    table_init(&table, header, 3, 1 | 2 | 4);
-    for (uint32_t i = 0; i < network->n_parameter; i++) {
-        table_cell(&table, "network.%s", network->parameter[i].name);
-        table_cell(&table, "%s", network->parameter[i].value);
-        table_cell(&table, "%s", network->parameter[i].accepted);
-    }
-    table_print(&table, out);
-    table_free(&table);
-    text_append(out, "\n");
+    static const char *const formats[] = {"table", "csv", "json"};
+    return cli_choice(args, "format", formats, sizeof formats / sizeof formats[0], REPORT_TABLE, format, err);
 }
 
-/* The layers of a network, with "-" for the work of those that a mapper does not see. */
+/* The layers of a network. */
 static enum dse_status print_layers(const struct cli_args *args, struct text_buffer *out,
                                     struct dse_error *err)
 {
-    static const char *const header[] = {"layer", "type", "count", "per sample", "weights"};
     struct network network;
-    struct table table;
-    char text[48];
+    size_t format;
+    DSE_TRY(read_format(args, &format, err));
     DSE_TRY(input_network(args->operand[1], args, &network, err));
-    print_parameters(&network, out);
-    table_init(&table, header, 5, 1 | 2);
-    for (uint32_t i = 0; i < network.n_layer; i++) {
-        const struct layer *layer = &network.layer[i];
-        uint64_t weights = layer_weight_words(layer);
-        table_cell(&table, "%s", layer->name);
-        table_cell(&table, "%s", layer_type_text(layer->type));
-        table_cell(&table, "%u", layer->count);
-        table_cell(&table, "%s",
-                   layer_has_macs(layer) ? text_si((double)layer_macs(layer, 1), "MAC", text, sizeof text)
-                                         : "-");
-        table_cell(&table, "%s", weights > 0 ? text_si((double)weights, "words", text, sizeof text) : "-");
-    }
-    table_print(&table, out);
-    table_free(&table);
+    enum dse_status status = layer_list(&network, (enum report_format)format, out, err);
     network_free(&network);
-    return DSE_OK;
+    return status;
 }
 
 /* Only networks have what can be set here. */
@@ -345,14 +319,12 @@ static enum dse_status engine_named(const char *name, const struct engine **engi
 static enum dse_status print_matrix(const struct cli_args *args, const struct engine *engine,
                                     struct text_buffer *out, struct dse_error *err)
 {
-    static const char *const formats[] = {"table", "csv", "json"};
     const char *architecture[CLI_VALUE_MAX], *network[CLI_VALUE_MAX];
     struct engine_matrix_request request = {
         .engine = engine, .architecture = architecture, .network = network};
     struct engine_matrix matrix;
     size_t format;
-    DSE_TRY(
-        cli_choice(args, "format", formats, sizeof formats / sizeof formats[0], REPORT_TABLE, &format, err));
+    DSE_TRY(read_format(args, &format, err));
     if (cli_value(args, "accounting"))
         DSE_TRY(accounting_named(cli_value(args, "accounting"), &request.accounting, err));
     request.n_architecture = cli_values(args, "architecture", architecture);
@@ -364,13 +336,14 @@ static enum dse_status print_matrix(const struct cli_args *args, const struct en
     return status;
 }
 
-static const char *const of_matrix[] = {"architecture", "network", "accounting", "format"};
+static const char *const of_matrix[] = {"architecture", "network", "accounting", "format"}; /* it last */
 
 /* Options of the matrix without it, or with another list. */
 static enum dse_status refuse_matrix(const struct cli_args *args, struct dse_error *err)
 {
     const char *given = cli_has(args, "matrix") ? "matrix" : NULL;
-    for (size_t i = 0; i < sizeof of_matrix / sizeof of_matrix[0]; i++)
+    const bool has_format = strcmp(args->operand[0], "layers") == 0;
+    for (size_t i = 0; i < sizeof of_matrix / sizeof of_matrix[0] - has_format; i++)
         given = !given && cli_has(args, of_matrix[i]) ? of_matrix[i] : given;
     return given ? dse_fail(err, DSE_BAD_USAGE, "--%s belongs to dse list engines%s", given,
                             strcmp(given, "matrix") == 0 ? "" : " --matrix")
@@ -439,7 +412,7 @@ static const struct cli_option options[] = {
     {"architecture", 'A', "ARCH", "matrix: this machine, and each network on it; repeatable"},
     {"network", 'N', "NETWORK", "matrix: this network, on each machine; repeatable"},
     {"accounting", 'a', "NAME", "matrix: priced so (default: each engine's first that takes the machine)"},
-    {"format", 'f', "HOW", "matrix: table (default), csv or json"},
+    {"format", 'f', "HOW", "matrix and layers: table (default), csv or json"},
     {"set", 0, "network.NAME=VALUE", "layers: a parameter of the network; repeatable"},
 };
 
