@@ -10,7 +10,9 @@ struct evaluation_state {
     uint32_t *barrier; /* (n_tile + 1) so many tensors of the DRAM order are over before the tile starts */
     uint64_t *tile_finish; /* (n_tile + 1) */
     uint64_t *dram_finish; /* (n_dram + 1) */
+    uint64_t *transfer_cycle; /* (n_dram) */
     uint64_t *living_byte; /* (n_tile + 2) from position -1 */
+    bool pieces;           /* something comes in pieces */
 };
 
 static void allocate(struct evaluation_state *state, struct arena *scratch)
@@ -20,6 +22,7 @@ static void allocate(struct evaluation_state *state, struct arena *scratch)
     state->barrier = arena_alloc(scratch, (size_t)schedule->n_tile + 1, sizeof *state->barrier);
     state->tile_finish = arena_alloc(scratch, (size_t)schedule->n_tile + 1, sizeof *state->tile_finish);
     state->dram_finish = arena_alloc(scratch, (size_t)schedule->n_dram + 1, sizeof *state->dram_finish);
+    state->transfer_cycle = arena_alloc(scratch, (size_t)schedule->n_dram + 1, sizeof *state->transfer_cycle);
     state->living_byte = arena_alloc(scratch, (size_t)schedule->n_tile + 2, sizeof *state->living_byte);
 }
 
@@ -40,13 +43,14 @@ static enum dse_status check_tensor(const struct fused_schedule *schedule, uint3
     return DSE_OK;
 }
 
-static enum dse_status check_order(const struct evaluation_state *state, struct dse_error *err)
+static enum dse_status check_order(struct evaluation_state *state, struct dse_error *err)
 {
     const struct fused_schedule *schedule = state->schedule;
     uint32_t n_moved = 0;
     for (uint32_t i = 0; i < schedule->n_tensor; i++) {
         DSE_TRY(check_tensor(schedule, i, err));
         n_moved += schedule->tensor[i].kind != FUSED_LOCAL;
+        state->pieces |= schedule->tensor[i].streamed > 1;
     }
     if (n_moved != schedule->n_dram)
         return dse_fail(err, DSE_BAD_INPUT, "the DRAM order has %u tensors; %u are loaded or stored",
@@ -59,6 +63,7 @@ static enum dse_status check_order(const struct evaluation_state *state, struct 
                             : schedule->tensor[i].kind == FUSED_LOCAL ? "stays in the buffer"
                                                                       : "stands there twice");
         state->in_order[i] = true;
+        state->transfer_cycle[k] = fused_transfer_cycle(&schedule->tensor[i], state->machine);
     }
     return DSE_OK;
 }
@@ -123,7 +128,7 @@ static void move_tensor(const struct evaluation_state *state, uint32_t k, struct
     const struct fused_tensor *tensor = &state->schedule->tensor[i];
     uint64_t ready = state->tile_finish[fused_release(tensor)];
     uint64_t start = ready > state->dram_finish[k] ? ready : state->dram_finish[k];
-    state->dram_finish[k + 1] = start + fused_transfer_cycle(tensor, state->machine);
+    state->dram_finish[k + 1] = start + state->transfer_cycle[k];
     if (trace && trace->tensor_start)
         trace->tensor_start[i] = start;
     if (trace && trace->tensor_finish)
@@ -137,16 +142,15 @@ static uint64_t ready_for(const struct evaluation_state *state, uint32_t p)
     uint32_t n = state->barrier[p];
     uint64_t ready = state->dram_finish[n];
     const struct fused_tensor *last = n > 0 ? &schedule->tensor[schedule->dram_order[n - 1]] : NULL;
-    if (last && last->pieces > 1 && last->first_use == (int32_t)p)
-        ready -=
-            fused_ahead(last->pieces, fused_transfer_cycle(last, state->machine), schedule->tile[p].cycle);
+    if (last && last->streamed > 1 && last->first_use == (int32_t)p)
+        ready -= fused_ahead(last->streamed, state->transfer_cycle[n - 1], schedule->tile[p].cycle);
     return ready;
 }
 
 static void run_tile(const struct evaluation_state *state, uint32_t p, struct fused_trace *trace)
 {
     uint64_t idle = state->tile_finish[p];
-    uint64_t ready = ready_for(state, p);
+    uint64_t ready = state->pieces ? ready_for(state, p) : state->dram_finish[state->barrier[p]];
     uint64_t start = ready > idle ? ready : idle;
     state->tile_finish[p + 1] = start + state->schedule->tile[p].cycle;
     if (trace && trace->tile_start)
@@ -220,13 +224,19 @@ static void sum_up(const struct evaluation_state *state, struct fused_result *re
         result->compute_cycle += schedule->tile[p].cycle;
         result->core_energy_j += schedule->tile[p].energy_j;
     }
-    uint64_t byte[FUSED_N_WAY] = {0};
+    uint64_t byte[FUSED_N_WAY] = {0}, all = 0, cycle = 0;
     for (uint32_t k = 0; k < schedule->n_dram; k++) {
+        all += schedule->tensor[schedule->dram_order[k]].dram_byte;
+        cycle += state->transfer_cycle[k];
+    }
+    for (uint32_t k = 0; k < schedule->n_dram && state->machine->differs; k++) {
         const struct fused_tensor *tensor = &schedule->tensor[schedule->dram_order[k]];
         byte[fused_way(tensor)] += tensor->dram_byte;
-        result->dram_cycle += fused_transfer_cycle(tensor, state->machine);
     }
-    result->dram_byte = fused_all_byte(byte);
+    if (!state->machine->differs)
+        byte[FUSED_LOADED] = all; /* whichever way */
+    result->dram_byte = all;
+    result->dram_cycle = cycle;
     result->stream_byte = byte[FUSED_STREAMED_IN] + byte[FUSED_STREAMED_OUT];
     result->dram_energy_j = fused_dram_energy_j(byte, state->machine);
     result->energy_j = result->core_energy_j + result->dram_energy_j;

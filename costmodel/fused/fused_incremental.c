@@ -10,7 +10,6 @@
 /* A tensor at its place in the DRAM order. */
 struct transfer {
     uint64_t cycle;
-    uint64_t ahead;    /* the tile that waits for it begins so much before it is over */
     uint32_t release;  /* so many tiles are over before it may start */
     uint32_t released; /* the same in half steps */
     uint32_t due;      /* twice the first tile that waits for it, and more by fused_due; n_tile: none */
@@ -35,7 +34,7 @@ struct undo {
 struct fused_incremental {
     uint64_t buffer_byte;
     uint32_t n_tile, n_tensor, n_dram;
-    bool pieces;                        /* some transfer has an `ahead` */
+    uint64_t *ahead; /* (n_tensor) the tile that waits for it begins so much before it is over; NULL: all 0 */
     struct fused_tensor *tensor;        /* (n_tensor) as they stand */
     uint32_t *place, *order;            /* (n_tensor), (n_dram) */
     struct transfer *transfer;          /* (n_dram) */
@@ -147,9 +146,10 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* How much before the last of `barrier` transfers is over tile p may begin. */
-static inline uint64_t ahead_for(const struct transfer *transfer, uint32_t barrier, uint32_t p)
+static inline uint64_t ahead_for(const struct fused_incremental *state, uint32_t barrier, uint32_t p)
 {
-    return barrier > 0 && transfer[barrier - 1].due / 2 == p ? transfer[barrier - 1].ahead : 0;
+    const struct transfer *last = &state->transfer[barrier > 0 ? barrier - 1 : 0];
+    return barrier > 0 && last->due / 2 == p ? state->ahead[last->tensor] : 0;
 }
 
 /* The engines of fused_evaluate, from tile `first_tile` and place `low` on: no earlier event depends on what
@@ -164,6 +164,7 @@ static void renew_times(struct fused_incremental *state, const struct reach *rea
     uint64_t *tile = state->tile_finish, *dram = state->dram_finish;
     uint32_t p = reach->first_tile, k = reach->low, barrier = reach->low, n_dram = state->n_dram;
     const struct transfer *transfer = state->transfer;
+    const bool pieces = state->ahead != NULL;
     bool same = false;
     while (barrier > 0 && state->need[barrier - 1] / 2 > p)
         barrier--;
@@ -178,7 +179,7 @@ static void renew_times(struct fused_incremental *state, const struct reach *rea
         }
         if (p == state->n_tile)
             break;
-        uint64_t ready = dram[barrier] - (state->pieces ? ahead_for(transfer, barrier, p) : 0);
+        uint64_t ready = dram[barrier] - (pieces ? ahead_for(state, barrier, p) : 0);
         uint64_t finish = later(tile[p], ready) + state->tile_cycle[p], old = tile[p + 1];
         state->tile_saved[p + 1] = old;
         tile[p + 1] = finish;
@@ -362,6 +363,14 @@ void fused_incremental_save(const struct fused_incremental *state, struct fused_
     }
 }
 
+static bool comes_in_pieces(const struct fused_schedule *schedule)
+{
+    for (uint32_t i = 0; i < schedule->n_tensor; i++)
+        if (schedule->tensor[i].streamed > 1)
+            return true;
+    return false;
+}
+
 /* Everything from the schedule; it is sound. */
 static void fill(struct fused_incremental *state, const struct fused_schedule *schedule,
                  const struct fused_machine *machine)
@@ -378,11 +387,9 @@ static void fill(struct fused_incremental *state, const struct fused_schedule *s
         state->place[state->order[k]] = k;
         state->transfer[k].tensor = state->order[k];
         state->transfer[k].cycle = fused_transfer_cycle(tensor, machine);
-        if (tensor->pieces > 1 && tensor->first_use >= 0) {
-            state->transfer[k].ahead = fused_ahead(tensor->pieces, state->transfer[k].cycle,
-                                                   schedule->tile[tensor->first_use].cycle);
-            state->pieces = true;
-        }
+        if (state->ahead && tensor->streamed > 1 && tensor->first_use >= 0)
+            state->ahead[state->order[k]] = fused_ahead(tensor->streamed, state->transfer[k].cycle,
+                                                        schedule->tile[tensor->first_use].cycle);
         set_duration(state, tensor, &state->transfer[k]);
     }
     for (uint32_t p = 0; p < state->n_tile; p++)
@@ -409,6 +416,8 @@ enum dse_status fused_incremental_new(const struct fused_schedule *schedule,
     state->n_tensor = schedule->n_tensor;
     state->n_dram = schedule->n_dram;
     allocate(state, arena);
+    if (comes_in_pieces(schedule))
+        state->ahead = arena_alloc(arena, (size_t)state->n_tensor + 1, sizeof *state->ahead);
     DSE_TRY(arena_check(arena, "a search over tensors", err));
     fill(state, schedule, machine);
     *made = state;

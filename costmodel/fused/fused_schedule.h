@@ -40,11 +40,10 @@ struct fused_tensor {
     /* It goes past the buffer, between the DRAM and a level of its own (docs/fused-machines.md): `byte` is 0,
      * and its living duration starts no earlier (loads) or ends no later (stores) than `limit`, since that
      * level has no more room. */
-    bool streamed;
     int32_t limit;
-    /* A load: its one tile takes it in so many equal pieces, each for an equal part of its time, and may begin
-     * while the last ones are on their way (fused_ahead); 0 and 1: only when all of it is there. */
-    uint32_t pieces;
+    /* 0: it does not. Else the equal pieces in which the one tile that reads it takes it, each for an equal part
+     * of its time; of more than one, a load, it may begin while the last are on their way (fused_ahead). */
+    uint32_t streamed;
 };
 
 /* Tiles in execution order, tensors, and the order in which the DRAM moves them. */

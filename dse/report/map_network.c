@@ -137,13 +137,17 @@ static void put_origin(const struct solve_settings *settings, const struct workl
                        const struct architecture *arch, const struct engine_schedule *found,
                        struct text_buffer *out)
 {
-    const struct storage_level *dram = &arch->level[arch->n_level - 1], *buffer = dram - 1;
+    const struct storage_level *dram = &arch->level[arch->n_level - 1],
+                               *buffer = arch->fused.buffer ? &arch->level[arch->fused.buffer - 1] : dram - 1;
     char bytes[48], rate[48], cycles[48];
-    double byte_per_s = dram->shared_bandwidth_word_per_cycle * dram->word_bit / 8.0 * arch->clock_hz;
-    text_append(out, "# by %s for batch %u on %s, %s %s, %s %s: %s cycles\n", settings->engine->name,
+    double word_per_cycle = fmin(dram->shared_bandwidth_word_per_cycle, dram->read_bandwidth_word_per_cycle);
+    text_append(out, "# by %s for batch %u on %s, %s %s%s, %s %s: %s cycles\n", settings->engine->name,
                 workload->batch, arch->name, buffer->name,
                 text_bytes((double)buffer->size_word * buffer->word_bit / 8.0, bytes, sizeof bytes),
-                dram->name, text_si(byte_per_s, "B/s", rate, sizeof rate),
+                arch->fused.keeps_all ? " for all tensors" : "", dram->name,
+                isinf(word_per_cycle) ? "unlimited"
+                                      : text_si(word_per_cycle * dram->word_bit / 8.0 * arch->clock_hz, "B/s",
+                                                rate, sizeof rate),
                 text_thousands(found->latency_cycle, cycles, sizeof cycles));
 }
 

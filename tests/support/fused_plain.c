@@ -36,7 +36,7 @@ static int32_t last_read(const struct fused_tensor *tensor)
 static bool comes_in_time(const struct moment *m, uint32_t i)
 {
     const struct fused_tensor *tensor = &m->schedule->tensor[i];
-    uint64_t n = tensor->pieces, compute = m->schedule->tile[m->tile].cycle;
+    uint64_t n = tensor->streamed, compute = m->schedule->tile[m->tile].cycle;
     if (!m->moving || m->schedule->dram_order[m->transfer] != i || tensor->first_use != (int32_t)m->tile)
         return false;
     uint64_t begin = m->trace->tensor_start[i], transfer = m->transfer_over - begin;
@@ -151,7 +151,7 @@ static void run(struct moment *m)
         if (!m->computing && !m->moving)
             return;
         if (!m->computing && m->moving &&
-            m->schedule->tensor[m->schedule->dram_order[m->transfer]].pieces > 1)
+            m->schedule->tensor[m->schedule->dram_order[m->transfer]].streamed > 1)
             m->now++; /* the tile may begin before it is over */
         else if (m->computing && m->moving)
             m->now = m->tile_over < m->transfer_over ? m->tile_over : m->transfer_over;

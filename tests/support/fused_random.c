@@ -104,9 +104,8 @@ static void stream_past(struct random_stream *stream, struct fused_tensor *tenso
 {
     if (tensor->kind == FUSED_LOCAL || below(stream, 2) == 0)
         return;
-    tensor->streamed = true;
+    tensor->streamed = tensor->kind == FUSED_OFMAP ? 1 : 1 + (uint32_t)below(stream, 4);
     tensor->byte = 0;
-    tensor->pieces = tensor->kind == FUSED_OFMAP ? 0 : (uint32_t)below(stream, 5);
     tensor->limit =
         tensor->kind == FUSED_OFMAP ? tensor->end + below(stream, 2) : tensor->start - below(stream, 2);
 }

@@ -136,7 +136,7 @@ static void add_transfer(struct lowering *l, uint32_t tensor, uint32_t *waited)
         .wait = wait_for(fused_release(t), waited),
         .cycle = fused_transfer_cycle(t, l->machine),
         .dram_byte = t->dram_byte,
-        .streamed = t->streamed,
+        .streamed = t->streamed > 0,
         .first_room = program->n_room,
     };
     it->name = data_name(l, t, &it->data);
@@ -152,7 +152,7 @@ static uint64_t ahead_of(const struct lowering *l, uint32_t p)
     uint32_t n = l->barrier[p];
     const struct fused_tensor *last = n > 0 ? &s->tensor[s->dram_order[n - 1]] : NULL;
     return last && last->first_use == (int32_t)p
-               ? fused_ahead(last->pieces, fused_transfer_cycle(last, l->machine), s->tile[p].cycle)
+               ? fused_ahead(last->streamed, fused_transfer_cycle(last, l->machine), s->tile[p].cycle)
                : 0;
 }
 

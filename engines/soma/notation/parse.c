@@ -126,11 +126,11 @@ static void stream_in(const struct soma_maker *maker, uint32_t p, enum tensor_ro
 {
     if (!maker->stream || !soma_streams(maker->plan->graph, role))
         return;
-    tensor->streamed = true;
+    bool pieces = tensor->kind == FUSED_WEIGHT && maker->stream[p].pieces > 1;
+    tensor->streamed = pieces ? maker->stream[p].pieces : 1;
     tensor->byte = 0;
     tensor->dram_byte = soma_times(tensor->dram_byte, maker->stream[p].times[role]);
     tensor->start = tensor->limit = (int32_t)p - is_beside(maker, p);
-    tensor->pieces = tensor->kind == FUSED_WEIGHT ? maker->stream[p].pieces : 0;
 }
 
 /* A store that does is over before the next tile begins, or the one behind it. */
@@ -139,7 +139,7 @@ static void stream_out(const struct soma_maker *maker, uint32_t p, struct fused_
     if (!maker->stream || !soma_streams(maker->plan->graph, TENSOR_OUTPUT))
         return;
     bool beside = p + 1 < maker->schedule->n_tile && is_beside(maker, p + 1);
-    tensor->streamed = true;
+    tensor->streamed = 1;
     tensor->byte = 0;
     tensor->dram_byte = soma_times(tensor->dram_byte, maker->stream[p].times[TENSOR_OUTPUT]);
     tensor->limit = (int32_t)p + 1 + beside;

@@ -91,7 +91,7 @@ static void add_tensor(struct bounder *b, const struct fused_schedule *schedule,
         int32_t use = tensor->first_use;
         force(b, use, tensor->end, tensor->byte);
         b->load[use] += cycle;
-        b->ahead[use] += (int64_t)fused_ahead(tensor->pieces, (uint64_t)cycle, schedule->tile[use].cycle);
+        b->ahead[use] += (int64_t)fused_ahead(tensor->streamed, (uint64_t)cycle, schedule->tile[use].cycle);
         b->partial[use] += byte_rate_partial(tensor->byte, machine->dram_rate);
         b->fits_bytes &= tensor->dram_byte <= tensor->byte;
         b->first_load[use + 1] += reads_layer(tensor);

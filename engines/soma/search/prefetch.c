@@ -290,7 +290,7 @@ static void place_load(struct soma_prefetcher *p, uint32_t id, uint32_t start)
     p->start[id] = (int32_t)start;
     p->last_start = start > p->last_start ? start : p->last_start;
     p->wait[first_use] =
-        later(p->wait[first_use], finish - fused_ahead(tensor->pieces, cycle, p->tile[first_use].cycle));
+        later(p->wait[first_use], finish - fused_ahead(tensor->streamed, cycle, p->tile[first_use].cycle));
     take_out(p, id);
     while (p->next_need < p->n_load && p->at[p->by_need[p->next_need]] == UINT32_MAX)
         p->next_need++;

@@ -119,7 +119,7 @@ static void stream(struct fixture *f)
     f->machine.store_rate = (struct byte_rate){5, 1};
     for (int way = 0; way < FUSED_N_WAY; way++)
         f->machine.way_energy_j[way] = 2 + way;
-    f->tensor[WEIGHT].streamed = f->tensor[OFMAP].streamed = true;
+    f->tensor[WEIGHT].streamed = f->tensor[OFMAP].streamed = 1;
     f->tensor[WEIGHT].byte = f->tensor[OFMAP].byte = 0;
     f->tensor[WEIGHT].limit = -1;
     f->tensor[OFMAP].limit = N_TILE;
@@ -232,7 +232,7 @@ static void test_fused_evaluate_finds_loads_into_room_that_is_taken(void **state
     f->schedule.n_dram = N_TENSOR;
     f->machine.buffer_byte = 170;
     f->tensor[LOCAL] =
-        (struct fused_tensor){FUSED_OFMAP, 0, 0, INT32_MIN, 30, 30, 0, 1, 0, -1, -1, -1, false, 0, 0};
+        (struct fused_tensor){FUSED_OFMAP, 0, 0, INT32_MIN, 30, 30, 0, 1, 0, -1, -1, -1, 0, 0};
     f->tensor[IFMAP].start = f->tensor[IFMAP].first_use = f->tensor[IFMAP].last_use = 1;
     f->tensor[IFMAP].end = 2;
     f->order[1] = IFMAP;
