@@ -296,8 +296,11 @@ static enum dse_status find_home(const struct architecture *arch, uint32_t *foun
         return refuse(arch, home->name, "has no capacity; a fused schedule needs to know it", err);
     if (home->min_utilization > 0)
         return refuse(arch, home->name, "has a least utilization, which a fused schedule does not know", err);
-    if (!roles_of(home) && !arch->fused.keeps_all)
-        return refuse(arch, home->name, "keeps tensors by name alone; write fused.keeps: all", err);
+    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
+        if (!roles_of(&arch->level[l]))
+            return refuse(arch, arch->level[l].name,
+                          "keeps tensors by name alone, and layers of a network have none of such names",
+                          err);
     return DSE_OK;
 }
 

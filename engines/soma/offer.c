@@ -29,6 +29,7 @@ static void put_own(const struct soma_task *task, const struct soma_lfa *lfa,
     own.buffer_max_byte = (double)result->buffer_max_byte;
     own.buffer_average_byte = result->buffer_average_byte;
     own.buffer_average_compute_byte = result->buffer_average_compute_byte;
+    own.stream_byte = (double)result->stream_byte;
     own.n_layer_group = 0;
     own.n_fine_group = lfa->n_flc;
     own.n_tile = fused->n_tile;

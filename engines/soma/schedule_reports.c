@@ -139,6 +139,7 @@ static void list_all(const struct soma_schedule *s, struct cells *rows)
     cells_list_real(rows, "energy_j:mac", s->detail.tiles.mac_energy_j);
     cells_list_real(rows, "energy_j:dram", r->dram_energy_j);
     cells_list_count(rows, "dram_byte", r->dram_byte);
+    cells_list_count(rows, "stream_byte", r->stream_byte);
     cells_list_count(rows, "buffer_capacity_byte", s->machine.buffer_byte);
     cells_list_count(rows, "buffer_max_byte", r->buffer_max_byte);
     cells_list_real(rows, "buffer_average_byte", r->buffer_average_byte);
@@ -183,12 +184,15 @@ static void head_of(const struct soma_schedule *s, struct text_buffer *out)
                     r->compute_cycle >= r->dram_cycle ? "computing" : "DRAM", over_bound(s));
     text_append(out, "  %-*s  %s cycles computing, %s waiting for the DRAM\n", LABEL, "core array",
                 text_thousands(r->compute_cycle, a, sizeof a), text_thousands(r->stall_cycle, b, sizeof b));
-    text_append(out, "  %-*s  %s cycles for %s\n", LABEL, "DRAM", text_thousands(r->dram_cycle, a, sizeof a),
+    text_append(out, "  %-*s  %s cycles for %s", LABEL, "DRAM", text_thousands(r->dram_cycle, a, sizeof a),
                 text_bytes((double)r->dram_byte, b, sizeof b));
-    text_append(out, "  %-*s  %s at most, %s on average, of %s\n", LABEL, "buffer",
+    if (r->stream_byte > 0)
+        text_append(out, ", %s of them past the buffer", text_bytes((double)r->stream_byte, c, sizeof c));
+    text_append(out, "\n  %-*s  %s at most, %s on average, of %s%s\n", LABEL, "buffer",
                 text_bytes((double)r->buffer_max_byte, a, sizeof a),
                 text_bytes(r->buffer_average_byte, b, sizeof b),
-                text_bytes((double)s->machine.buffer_byte, c, sizeof c));
+                text_bytes((double)s->machine.buffer_byte, c, sizeof c),
+                s->arch->fused.keeps_all ? " for all tensors" : "");
     text_append(
         out, "  %-*s  %u layer group%s, %u fine-grained group%s, %u tile%s, %u tensors (%u by DRAM)\n", LABEL,
         "schedule", s->n_layer_group, text_plural(s->n_layer_group), s->lfa.n_flc, text_plural(s->lfa.n_flc),

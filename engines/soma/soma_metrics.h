@@ -28,7 +28,9 @@
     X(S, n_split_tensor, U64, "1", NONE, LESS, "Tensors that lie there in several pieces")                   \
     X(S, n_repeated_layer, U64, "1", NONE, NEITHER,                                                          \
       "Layers of repeated blocks that were scheduled as those of the first one, without a search")           \
-    X(S, n_cut_layer, U64, "1", NONE, NEITHER, "Layers in parts, whose weights the buffer does not hold")
+    X(S, n_cut_layer, U64, "1", NONE, NEITHER, "Layers in parts, whose weights the buffer does not hold")    \
+    X(S, stream_byte, F64, "byte", NONE, LESS,                                                               \
+      "DRAM traffic of tensors that the global buffer does not keep; 0 where it keeps all")
 
 struct soma_metrics {
     SOMA_METRIC_LIST(METRIC_MEMBER, soma_metrics)

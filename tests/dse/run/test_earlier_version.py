@@ -38,7 +38,7 @@ axes:
   GBUF.capacity: [64 KiB, 128 KiB]
   batch: [1, 2, 3]
 """
-LACKING = {"same_as", "placed", "n_split_tensor", "n_repeated_layer", "n_cut_layer"}
+LACKING = {"same_as", "placed", "n_split_tensor", "n_repeated_layer", "n_cut_layer", "stream_byte"}
 csv.field_size_limit(1 << 27)
 xxhash = ctypes.CDLL("libxxhash.so.0")
 xxhash.XXH3_64bits.restype = ctypes.c_uint64
