@@ -79,6 +79,7 @@ struct run {
     struct plus_walks walks;
     struct seed seed[N_SEED + 1]; /* by price, and room for one more */
     uint32_t n_seed;
+    double began; /* cost of its best seed before the two stages */
     double bound, gap;
     struct arena scratch;
 };
@@ -88,10 +89,11 @@ static const double part_share[] = {0.5, 0.35};
 
 enum { N_RUN = 2 + sizeof part_share / sizeof *part_share };
 
-/* Where layers must be in parts, one search of them after the other: as the rule cuts, in smaller parts, and
- * not cut at all. The best counts. */
+/* Where layers must be in parts: run 0 as the rule cuts, the others in smaller parts and not cut at all. Behind
+ * run 0 that one of them is searched that begins best, if it begins better. The best counts. */
 struct state {
     uint32_t n_run, at; /* `at`: the one that is searched */
+    bool done;          /* with all but this one */
     struct run run[N_RUN];
 };
 
@@ -347,9 +349,9 @@ static enum dse_status begin(struct state *state, struct run *run, struct engine
 {
     run->phase = TWO_STAGE;
     DSE_TRY(offer_unfused(run, context, err));
-    if (state->at == 0)
-        DSE_TRY(find_bounds(state, context, err));
+    DSE_TRY(find_bounds(state, context, err));
     DSE_TRY(find_seeds(run, context, err));
+    run->began = run->n_seed > 0 ? run->seed[0].price.cost : INFINITY;
     if (run->n_seed == 0 && engine_context_left(context) > 0 && !soma_search_is_over(&run->task.search))
         *stop = STOP_CONVERGED;
     return DSE_OK;
@@ -410,15 +412,36 @@ static void free_run(struct run *run)
     arena_free(&run->scratch);
 }
 
+/* Behind run 0. *found false: none of the others begins better. */
+static enum dse_status find_next(struct state *state, struct engine_context *context, bool *found,
+                                 struct dse_error *err)
+{
+    double least = state->run[0].began;
+    *found = false;
+    state->done = true;
+    for (uint32_t r = 1; r < state->n_run && engine_context_left(context) > 0; r++) {
+        struct run *run = &state->run[r];
+        DSE_TRY(find_seeds(run, context, err));
+        run->phase = TWO_STAGE;
+        if (run->n_seed == 0 || run->seed[0].price.cost >= least)
+            continue;
+        least = run->seed[0].price.cost;
+        state->at = r;
+        *found = true;
+    }
+    return DSE_OK;
+}
+
 static enum dse_status plus_step(void *memory, struct engine_context *context, enum engine_stop *stop,
                                  struct dse_error *err)
 {
     struct state *state = memory;
     enum engine_stop own = *stop;
+    bool more = false;
     DSE_TRY(step_run(state, context, &own, err));
-    if (own == STOP_CONVERGED && state->at + 1 < state->n_run)
-        state->at++;
-    else
+    if (own == STOP_CONVERGED && !state->done && state->n_run > 1)
+        DSE_TRY(find_next(state, context, &more, err));
+    if (!more)
         *stop = own;
     return DSE_OK;
 }
