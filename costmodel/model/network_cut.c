@@ -57,7 +57,8 @@ static bool second_in_groups(const struct network *network, const struct layer *
 /* Every output channel reads its own input channel. */
 static bool is_pointwise(const struct layer *layer)
 {
-    return layer->type == LAYER_ACTIVATION || layer->type == LAYER_CONCAT;
+    return layer->type == LAYER_ACTIVATION || layer->type == LAYER_CONCAT || layer->type == LAYER_POOL ||
+           layer->type == LAYER_UPSAMPLE || layer->type == LAYER_CROP;
 }
 
 /* Every output channel reads those of its group. */

@@ -22,8 +22,8 @@ struct network_cut {
 };
 
 /* The most parts along K that layer l can be cut into: 1 where it cannot. Convolutions, linear layers and
- * transposed convolutions can; activations and concatenations; a softmax and a norm by their groups; a matmul
- * by its groups, where its second operand gives each group whole channels. */
+ * transposed convolutions can; activations, concatenations, pools, upsamplings and crops; a softmax and a
+ * norm by their groups; a matmul by its groups, where its second operand gives each group whole channels. */
 uint32_t network_cut_k_max(const struct network *network, uint32_t l);
 
 /* The same along C, when it is cut into k parts along K: of a linear layer that flattens its input in whole

@@ -130,7 +130,7 @@ static void test_bad_cuts_have_file_and_line(void **state)
 {
     (void)state;
     read_bad("- {layer: fc6, outputs: 2}\n- {layer: fc9, outputs: 2}\n", 5, "no layer \"fc9\"");
-    read_bad("- {layer: pool5, outputs: 2}\n", 4, "it is of type pool");
+    read_bad("- {layer: pool5, outputs: 513}\n", 4, "the most is 512");
     read_bad("- {layer: fc6, outputs: 5000}\n", 4, "the most is 4096");
     read_bad("- {layer: fc6, inputs: 513}\n", 4, "the most is 512");
     read_bad("- {layer: fc6}\n", 4, "2 or more");
