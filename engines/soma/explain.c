@@ -30,9 +30,8 @@ static const char *why_whole(const struct soma_search *search)
 {
     if (search->context.compat)
         return ", which must fit whole (compat never cuts channels)";
-    return search->context.network->n_cut > 0
-               ? ", the smallest part that it can be cut into"
-               : ", and in parts that fit the network would have more than 10,000 layers";
+    return search->context.network->n_cut > 0 ? ", the smallest part that it can be cut into"
+                                              : ", and no parts fit, of up to 10,000 layers in all";
 }
 
 /* Weights that no number of tiles makes small enough. Whether there are any. */

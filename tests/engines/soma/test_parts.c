@@ -185,6 +185,19 @@ static void test_networks_in_parts_are_scheduled(void **state)
     check_run(&engine_soma, "experiments/networks/resnet50.yaml", "8 MiB", false);
 }
 
+static void test_what_no_parts_help_is_said(void **state)
+{
+    struct schedule_run r;
+    (void)state;
+    schedule_run_open(&r, &engine_unfused, "experiments/networks/vgg16.yaml", "8 KiB");
+    schedule_run_solve(&r);
+    assert_false(r.result.feasible);
+    assert_string_equal(r.result.reason,
+                        "layer fc6 has 102,760,448 bytes of weights, and no parts fit, of up to "
+                        "10,000 layers in all; the global buffer has 8,192");
+    schedule_run_close(&r);
+}
+
 /* A network of windows, sums and linear layers as the file that a person would write, with names that files
  * have. */
 static void write_by_hand(const struct network *net, struct text_buffer *text)
@@ -263,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_rule_cuts_input_channels_where_one_output_is_too_much),
         cmocka_unit_test(test_bad_cuts_have_file_and_line),
         cmocka_unit_test(test_networks_in_parts_are_scheduled),
+        cmocka_unit_test(test_what_no_parts_help_is_said),
         cmocka_unit_test(test_soma_plus_is_no_worse_than_parts_by_hand),
     };
     return cmocka_run_group_tests_name("networks in parts", tests, NULL, NULL);
