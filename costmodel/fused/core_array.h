@@ -68,9 +68,10 @@ struct core_cost {
     double bus_energy_j;    /* ("noc") */
     double mac_energy_j;    /* or vector operations */
     double energy_j;        /* their sum */
-    /* Of tensors that go past the buffer (docs/fused-machines.md); all 0 where none does. Words that cross the
-     * chip's border over those of the tensor, by role, 1 or more; 0: it does not stream. And the share of the
-     * levels that take them in which the tile fills at most; more than 1: it takes them in piece by piece. */
+    /* Of tensors that go past the buffer (docs/fused-machines.md); all 0 where none does. Words that cross
+     * the chip's border over those of the tensor, by role, 1 or more; 0: it does not stream. And the share of
+     * the levels that take them in which the tile fills at most; more than 1: it takes them piece by
+     * piece. */
     double stream_times[TENSOR_ROLE_COUNT], stream_share;
     /* Of weights taken in so: equal pieces, each for an equal part of the time, two of which fit; 0: none. */
     uint64_t stream_pieces;

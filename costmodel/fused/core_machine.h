@@ -11,9 +11,10 @@
 #include "costmodel/model/architecture.h"
 
 /* What the core-array model and the rule of the two engines (docs/core-array.md, docs/fused-schedule.md) need
- * of `arch`, of 8 bit words: outside a DRAM; inside it the global buffer, with a read bandwidth; below that a mesh of PEs, each with a buffer for inputs, weights and outputs; in each PE
- * a mesh of input by output channel lanes; further in only registers of one word. Bandwidths become exact
- * ratios (byte_rate_of). DSE_BAD_INPUT names the level and quantity that does not fit, also where the model's
+ * of `arch`, of 8 bit words: outside a DRAM; inside it the global buffer, with a read bandwidth; below that a
+ * mesh of PEs, each with a buffer for inputs, weights and outputs; in each PE a mesh of input by output
+ * channel lanes; further in only registers of one word. Bandwidths become exact ratios (byte_rate_of).
+ * DSE_BAD_INPUT names the level and quantity that does not fit, also where the model's
  * own L1 sizes and energies differ from the file's: nothing of the file is passed over. */
 DSE_MUST_CHECK enum dse_status core_machine_of(const struct architecture *arch, struct core_array_size *size,
                                                struct fused_machine *machine, struct dse_error *err);
@@ -33,12 +34,12 @@ struct core_split {
 };
 
 /* Cut any architecture with one DRAM outside and a level on the chip that all PEs share: the buffer, the
- * outermost such level or the one of arch->fused, which keeps what the file says or all (docs/fused-machines.md).
- * In `core` the buffer is where all that it keeps is from the start, so a mapping on it has the cycles and
- * energy of a tile without the DRAM: reads and updates of the buffer and all that is inside, and, as reads and
- * updates of the outermost level, the traffic of what streams. Its capacity is left to the fused schedule
- * (machine.buffer_byte, the usable one; of a group of banks all but the others' one each). machine has what a
- * byte costs each way and the DRAM's bandwidths. DSE_BAD_INPUT names the level that does not fit: a GPU; no
+ * outermost such level or the one of arch->fused, which keeps what the file says or all
+ * (docs/fused-machines.md). In `core` the buffer is where all that it keeps is from the start, so a mapping
+ * on it has the cycles and energy of a tile without the DRAM: reads and updates of the buffer and all that is
+ * inside, and, as reads and updates of the outermost level, the traffic of what streams. Its capacity is
+ * left to the fused schedule (machine.buffer_byte, the usable one; of a group of banks all but the others'
+ * one each). machine has what a byte costs each way and the DRAM's bandwidths. DSE_BAD_INPUT names the level that does not fit: a GPU; no
  * DRAM outside, or one further in; DRAM words that are no whole bytes, a bandwidth beyond byte_rate_of; a
  * buffer of several instances, of unlimited capacity, or with a least utilization. */
 DSE_MUST_CHECK enum dse_status core_machine_split(const struct architecture *arch, struct core_split *split,

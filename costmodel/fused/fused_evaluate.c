@@ -8,11 +8,11 @@ struct evaluation_state {
     const struct fused_machine *machine;
     bool *in_order;    /* (n_tensor) */
     uint32_t *barrier; /* (n_tile + 1) so many tensors of the DRAM order are over before the tile starts */
-    uint64_t *tile_finish; /* (n_tile + 1) */
-    uint64_t *dram_finish; /* (n_dram + 1) */
+    uint64_t *tile_finish;    /* (n_tile + 1) */
+    uint64_t *dram_finish;    /* (n_dram + 1) */
     uint64_t *transfer_cycle; /* (n_dram) */
-    uint64_t *living_byte; /* (n_tile + 2) from position -1 */
-    bool pieces;           /* something comes in pieces */
+    uint64_t *living_byte;    /* (n_tile + 2) from position -1 */
+    bool pieces;              /* something comes in pieces */
 };
 
 static void allocate(struct evaluation_state *state, struct arena *scratch)

@@ -92,8 +92,8 @@ static inline uint64_t fused_transfer_cycle(const struct fused_tensor *tensor,
 }
 
 /* A tile of `compute` cycles without a stall may begin so long before the last byte is there, of a load that
- * takes `transfer` cycles: piece i of n is there i transfer / n after the begin and needed (i - 1) compute / n
- * after the tile's. */
+ * takes `transfer` cycles: piece i of n is there i transfer / n after the begin and needed
+ * (i - 1) compute / n after the tile's. */
 static inline uint64_t fused_ahead(uint32_t pieces, uint64_t transfer, uint64_t compute)
 {
     uint64_t less = transfer < compute ? transfer : compute;

@@ -41,8 +41,9 @@ struct fused_tensor {
      * and its living duration starts no earlier (loads) or ends no later (stores) than `limit`, since that
      * level has no more room. */
     int32_t limit;
-    /* 0: it does not. Else the equal pieces in which the one tile that reads it takes it, each for an equal part
-     * of its time; of more than one, a load, it may begin while the last are on their way (fused_ahead). */
+    /* 0: it does not. Else the equal pieces in which the one tile that reads it takes it, each for an equal
+     * part of its time; of more than one, a load, it may begin while the last are on their way
+     * (fused_ahead). */
     uint32_t streamed;
 };
 

@@ -31,8 +31,8 @@ static int32_t last_read(const struct fused_tensor *tensor)
     return tensor->last_read > tensor->last_use ? tensor->last_read : tensor->last_use;
 }
 
-/* Whether enough of a load in pieces is there, when the tile that takes it begins now: each piece comes before
- * its part of the tile's time, if the tile never stalls. */
+/* Whether enough of a load in pieces is there, when the tile that takes it begins now: each piece comes
+ * before its part of the tile's time, if the tile never stalls. */
 static bool comes_in_time(const struct moment *m, uint32_t i)
 {
     const struct fused_tensor *tensor = &m->schedule->tensor[i];

@@ -34,8 +34,9 @@ void soma_case_close(struct soma_case *c);
 /* Remember from now on what tiles cost. The case stays where it is. */
 void soma_case_cache(struct soma_case *c);
 
-/* Tensors of these roles (bits) go past the buffer from now on, by the default rules: by shape of the tile some
- * cross the border more than once, some leave room beside them, and weights of some come in pieces. The case stays where it is. */
+/* Tensors of these roles (bits) go past the buffer from now on, by the default rules: by shape of the tile
+ * some cross the border more than once, some leave room beside them, and weights of some come in pieces. The
+ * case stays where it is. */
 void soma_case_stream(struct soma_case *c, uint32_t roles);
 
 /* Stores at another rate, and each way at another price. */

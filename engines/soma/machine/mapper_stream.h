@@ -13,9 +13,9 @@
 struct mapper_core; /* engines/soma/machine/mapper_core.h */
 
 /* A tile's constraints on core_machine_split's core: the buffer and the DRAM keep what is theirs. `once`:
- * where one tensor streams, only mappings that move each word once, but for halos: no loop outside the buffer;
- * of those between the buffer and the tensor's own level the ones that index it at the buffer alone, around
- * those that do not. */
+ * where one tensor streams, only mappings that move each word once, but for halos: no loop outside the
+ * buffer; of those between the buffer and the tensor's own level the ones that index it at the buffer alone,
+ * around those that do not. */
 void mapper_stream_constraints(const struct mapper_core *core, const struct problem *problem, bool once,
                                struct mapspace_constraints *constraints);
 

@@ -157,8 +157,8 @@ static void find_streams(struct replay *r)
     }
 }
 
-/* A load comes in while the tile before its own is next at the earliest; a store is over before the second tile
- * behind its own begins. */
+/* A load comes in while the tile before its own is next at the earliest; a store is over before the second
+ * tile behind its own begins. */
 static bool check_streams(struct replay *r, uint32_t instruction)
 {
     const struct instruction *it = &r->program->instruction[instruction];

@@ -73,16 +73,16 @@ static const struct fused_tile *find_like(const struct soma_maker *maker, const 
 }
 
 /* What was asked for a tile, as far as tiles need it. */
-static struct core_cost cost_of(const struct soma_maker *maker, const struct fused_tile *tile)
+static void take_cost(const struct soma_maker *maker, const struct fused_tile *tile, struct core_cost *cost)
 {
-    struct core_cost cost = {.cycle = tile->cycle, .energy_j = tile->energy_j};
-    if (maker->stream) {
-        const struct soma_stream *stream = &maker->stream[tile - maker->schedule->tile];
-        memcpy(cost.stream_times, stream->times, sizeof cost.stream_times);
-        cost.stream_share = stream->share;
-        cost.stream_pieces = stream->pieces;
-    }
-    return cost;
+    cost->cycle = tile->cycle;
+    cost->energy_j = tile->energy_j;
+    if (!maker->stream)
+        return;
+    const struct soma_stream *stream = &maker->stream[tile - maker->schedule->tile];
+    memcpy(cost->stream_times, stream->times, sizeof cost->stream_times);
+    cost->stream_share = stream->share;
+    cost->stream_pieces = stream->pieces;
 }
 
 enum dse_status soma_make_tiles(struct soma_maker *maker, uint32_t l, struct dse_error *err)
@@ -100,7 +100,7 @@ enum dse_status soma_make_tiles(struct soma_maker *maker, uint32_t l, struct dse
         if (!is_like(&shape, &before)) {
             const struct fused_tile *like = find_like(maker, layer, i, &shape);
             if (like != NULL)
-                cost = cost_of(maker, like);
+                take_cost(maker, like, &cost);
             else
                 DSE_TRY(ask_cost(maker, l, &shape, &cost, err));
             before = shape;

@@ -16,8 +16,8 @@
  * 4. Stores of tiles q-1 and later begin after tile q-1 is over, as do all but room(q-1) of the loads used at
  *    q or later: the end is at least F(q-1) + those loads + those stores. With q = 0 that is the sum of all
  *    transfers, with q = n_tile the last tile and its stores.
- * F(p) = c(p) + the largest of F(p-1) and these starts; the maximum over q in 2 runs along with p. A tile that
- * takes a load in pieces may begin before it is over (fused_ahead), and never ends before. */
+ * F(p) = c(p) + the largest of F(p-1) and these starts; the maximum over q in 2 runs along with p. A tile
+ * that takes a load in pieces may begin before it is over (fused_ahead), and never ends before. */
 #include "engines/soma/search/dlsa_bound.h"
 
 #include "costmodel/fused/fused_rule.h"

@@ -15,21 +15,29 @@ struct tile_cost {
     struct soma_shape shape; /* b 0: empty */
     uint64_t cycle;
     double energy_j;
+};
+
+/* What a tile streams. */
+struct tile_stream {
     double times[TENSOR_ROLE_COUNT], share; /* struct core_cost's, as the next */
     uint32_t pieces;
+    uint64_t byte, cycle; /* of its loads past the buffer */
+    uint64_t ahead;       /* so much before the last of them is over it may begin, when that is late */
 };
 
 struct soma_tile_memo {
     uint32_t n_layer;
-    struct tile_cost *cost; /* (n_layer MEMO_WAYS) */
+    struct tile_cost *cost;     /* (n_layer MEMO_WAYS) */
+    struct tile_stream *stream; /* the same */
 };
 
 struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
 {
     struct soma_tile_memo *memo = arena_alloc(arena, 1, sizeof *memo);
     struct tile_cost *cost = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *cost);
+    struct tile_stream *stream = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *stream);
     if (!arena->failed)
-        *memo = (struct soma_tile_memo){n_layer, cost};
+        *memo = (struct soma_tile_memo){n_layer, cost, stream};
     return arena->failed ? NULL : memo;
 }
 
@@ -37,10 +45,6 @@ struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
 struct group_tile {
     uint64_t cycle, load_cycle, store_cycle;
     uint64_t load_byte, output_byte, store_byte; /* loads and output: that live in the buffer */
-    uint64_t stream_byte, stream_cycle;          /* of the loads that do not */
-    double times[TENSOR_ROLE_COUNT], share;
-    uint32_t pieces;
-    uint64_t ahead; /* so much before its last load is over it may begin, when that is late */
     uint64_t largest_load_byte;
     uint64_t weight_cycle; /* of its layer */
     double energy_j;
@@ -53,11 +57,13 @@ struct group_tile {
 struct group_state {
     const struct soma_search *search;
     struct soma_plan plan;
-    struct group_tile *tile; /* compat: (n_layer) by place in the part; else (n_tile) by position */
-    uint64_t *wait;          /* (n_tile + 1) when the stores that end before this tile are over */
-    uint64_t *dead_byte;     /* (n_tile + 1) that are no longer alive from this tile on */
-    uint64_t *weight_byte;   /* (n_tile + 1) that are alive from this tile on */
-    bool bytes_only;         /* tiles are not priced */
+    struct group_tile *tile;    /* compat: (n_layer) by place in the part; else (n_tile) by position */
+    struct tile_stream *stream; /* (n_tile) by position; NULL: nothing streams */
+    enum fused_way store_way;
+    uint64_t *wait;        /* (n_tile + 1) when the stores that end before this tile are over */
+    uint64_t *dead_byte;   /* (n_tile + 1) that are no longer alive from this tile on */
+    uint64_t *weight_byte; /* (n_tile + 1) that are alive from this tile on */
+    bool bytes_only;       /* tiles are not priced */
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -77,9 +83,17 @@ static bool bytes_of(const struct soma_graph *graph, const struct soma_shape *sh
     return (double)shape->b * shape->k * shape->h * shape->w <= BYTE_MAX;
 }
 
+static struct tile_stream stream_of(const struct core_cost *cost)
+{
+    struct tile_stream stream = {.share = cost->stream_share, .pieces = (uint32_t)cost->stream_pieces};
+    memcpy(stream.times, cost->stream_times, sizeof stream.times);
+    return stream;
+}
+
+/* `stream`: NULL where nothing does. */
 static enum dse_status tile_cost(const struct group_state *group, uint32_t l, const struct soma_shape *shape,
-                                 struct soma_tile_memo *memo, struct group_tile *made, bool *valid,
-                                 struct dse_error *err)
+                                 struct soma_tile_memo *memo, struct group_tile *made,
+                                 struct tile_stream *stream, bool *valid, struct dse_error *err)
 {
     uint32_t way = (shape->h * 5 + shape->w * 3 + shape->b + shape->k) % MEMO_WAYS;
     struct tile_cost *kept = &memo->cost[(size_t)l * MEMO_WAYS + way];
@@ -92,33 +106,32 @@ static enum dse_status tile_cost(const struct group_state *group, uint32_t l, co
         *valid = status == DSE_OK;
         if (status != DSE_OK)
             return status == DSE_BAD_INPUT ? DSE_OK : status;
-        *kept = (struct tile_cost){*shape, cost.cycle,        cost.energy_j,
-                                   {0},    cost.stream_share, (uint32_t)cost.stream_pieces};
-        memcpy(kept->times, cost.stream_times, sizeof kept->times);
+        *kept = (struct tile_cost){*shape, cost.cycle, cost.energy_j};
+        if (stream)
+            memo->stream[(size_t)l * MEMO_WAYS + way] = stream_of(&cost);
     }
     made->cycle = kept->cycle;
     made->energy_j = kept->energy_j;
-    made->share = kept->share;
-    made->pieces = kept->pieces;
-    memcpy(made->times, kept->times, sizeof made->times);
+    if (stream)
+        *stream = memo->stream[(size_t)l * MEMO_WAYS + way];
     return DSE_OK;
 }
 
 /* A load that goes past the buffer. */
 static void add_stream(const struct group_state *group, enum tensor_role role, uint64_t byte,
-                       struct group_tile *made)
+                       struct group_tile *made, struct tile_stream *stream)
 {
-    byte = soma_times(byte, made->times[role]);
-    made->stream_byte += byte;
-    made->stream_cycle += load_cycle(group, byte);
+    byte = soma_times(byte, stream->times[role]);
+    stream->byte += byte;
+    stream->cycle += load_cycle(group, byte);
     if (role == TENSOR_WEIGHT) /* they come last */
-        made->ahead = fused_ahead(made->pieces, load_cycle(group, byte), made->cycle);
+        stream->ahead = fused_ahead(stream->pieces, load_cycle(group, byte), made->cycle);
     made->n_load++;
 }
 
 /* False: more bytes than the parser takes. */
 static bool add_loads(const struct group_state *group, uint32_t l, const struct soma_place *place,
-                      struct group_tile *made)
+                      struct group_tile *made, struct tile_stream *stream)
 {
     const struct soma_plan *plan = &group->plan;
     const struct soma_graph *graph = plan->graph;
@@ -132,8 +145,8 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
             continue;
         if (!bytes_of(graph, &need, &byte))
             return false;
-        if (soma_streams(graph, soma_operand_role(operand))) {
-            add_stream(group, soma_operand_role(operand), byte, made);
+        if (stream && soma_streams(graph, soma_operand_role(operand))) {
+            add_stream(group, soma_operand_role(operand), byte, made, stream);
             continue;
         }
         made->load_byte += byte;
@@ -141,8 +154,8 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
         made->load_cycle += load_cycle(group, byte);
         made->n_load++;
     }
-    if (graph->weight_byte[l] > 0 && soma_streams(graph, TENSOR_WEIGHT))
-        add_stream(group, TENSOR_WEIGHT, graph->weight_byte[l] * graph->word_byte, made);
+    if (stream && graph->weight_byte[l] > 0 && soma_streams(graph, TENSOR_WEIGHT))
+        add_stream(group, TENSOR_WEIGHT, graph->weight_byte[l] * graph->word_byte, made, stream);
     return true;
 }
 
@@ -180,15 +193,15 @@ static void add_uses(const struct group_state *group, uint32_t l, struct group_t
 /* The tile of this shape at `place`. `made` holds what all tiles of the layer have in common. */
 static enum dse_status measure_tile(const struct group_state *group, uint32_t l,
                                     const struct soma_shape *shape, const struct soma_place *place,
-                                    struct soma_tile_memo *memo, struct group_tile *made, bool *valid,
-                                    struct dse_error *err)
+                                    struct soma_tile_memo *memo, struct group_tile *made,
+                                    struct tile_stream *stream, bool *valid, struct dse_error *err)
 {
     const struct soma_plan *plan = &group->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
     *valid = bytes_of(plan->graph, shape, &made->output_byte);
-    if (*valid && plan->graph->streams && !group->bytes_only) /* it says how much is to be loaded */
-        DSE_TRY(tile_cost(group, l, shape, memo, made, valid, err));
-    *valid = *valid && add_loads(group, l, place, made);
+    if (*valid && stream && !group->bytes_only) /* it says how much is to be loaded */
+        DSE_TRY(tile_cost(group, l, shape, memo, made, stream, valid, err));
+    *valid = *valid && add_loads(group, l, place, made, stream);
     if (!*valid)
         return DSE_OK;
     if (made->stored) {
@@ -197,15 +210,15 @@ static enum dse_status measure_tile(const struct group_state *group, uint32_t l,
             struct soma_shape share = soma_tile_share(&plan->grid[layer->flc], layer, place);
             (void)bytes_of(plan->graph, &share, &made->store_byte);
         }
-        if (soma_streams(plan->graph, TENSOR_OUTPUT)) {
-            made->store_byte = soma_times(made->store_byte, made->times[TENSOR_OUTPUT]);
+        if (stream && soma_streams(plan->graph, TENSOR_OUTPUT)) {
+            made->store_byte = soma_times(made->store_byte, stream->times[TENSOR_OUTPUT]);
             made->output_byte = 0;
         }
         made->store_cycle = fused_byte_cycle(made->store_byte, true, &group->search->machine);
     }
-    if (plan->graph->streams || group->bytes_only)
+    if (stream || group->bytes_only)
         return DSE_OK;
-    return tile_cost(group, l, shape, memo, made, valid, err);
+    return tile_cost(group, l, shape, memo, made, NULL, valid, err);
 }
 
 /* All of the layer at a place of the part. */
@@ -229,12 +242,13 @@ static enum dse_status measure_layer(struct group_state *group, uint32_t at, str
     }
     if (group->plan.context->compat) {
         group->tile[at] = common;
-        return measure_tile(group, l, &layer->tile, &place, memo, &group->tile[at], valid, err);
+        return measure_tile(group, l, &layer->tile, &place, memo, &group->tile[at], NULL, valid, err);
     }
     for (uint32_t i = 0, p = layer->first; i < layer->n_tile && *valid; i++, p += layer->step) {
         struct soma_shape shape = soma_tile_shape(layer, &place);
         group->tile[p] = common;
-        DSE_TRY(measure_tile(group, l, &shape, &place, memo, &group->tile[p], valid, err));
+        DSE_TRY(measure_tile(group, l, &shape, &place, memo, &group->tile[p],
+                             group->stream ? &group->stream[p] : NULL, valid, err));
         soma_next_place(&group->plan.grid[layer->flc], &place);
     }
     return DSE_OK;
@@ -254,10 +268,10 @@ struct clock {
 static void run_streams(struct group_state *group, const struct group_tile *tile, uint32_t p,
                         struct clock *clock, uint64_t *early, uint64_t *late, bool *stored)
 {
-    if (!group->plan.graph->streams)
+    if (!group->stream)
         return;
-    bool beside = soma_is_beside(clock->last->share, tile->share);
-    *(beside ? early : late) += tile->stream_cycle;
+    bool beside = soma_is_beside(group->stream[p - 1].share, group->stream[p].share);
+    *(beside ? early : late) += group->stream[p].cycle;
     *stored = !beside && clock->last->stored && soma_streams(group->plan.graph, TENSOR_OUTPUT);
     if (!*stored)
         return;
@@ -289,7 +303,7 @@ static void run_tile(struct group_state *group, const struct group_tile *tile, b
             group->wait[clock->last_end] = clock->dram;
         }
     }
-    uint64_t ready = clock->barrier - (late_cycle > 0 ? tile->ahead : 0);
+    uint64_t ready = clock->barrier - (late_cycle > 0 ? group->stream[p].ahead : 0);
     uint64_t start = later(later(ready, group->wait[p]), clock->now);
     clock->barrier = later(clock->barrier, group->wait[p]);
     clock->before = clock->now;
@@ -303,9 +317,9 @@ static void run_tile(struct group_state *group, const struct group_tile *tile, b
         times->last_largest_byte = later(times->last_largest_byte, tile->output_byte);
     clock->last = tile;
     times->dram_byte[FUSED_LOADED] += tile->load_byte;
-    times->dram_byte[FUSED_STREAMED_IN] += tile->stream_byte;
-    times->dram_byte[soma_streams(group->plan.graph, TENSOR_OUTPUT) ? FUSED_STREAMED_OUT : FUSED_STORED] +=
-        tile->store_byte;
+    times->dram_byte[group->store_way] += tile->store_byte;
+    if (group->stream)
+        times->dram_byte[FUSED_STREAMED_IN] += group->stream[p].byte;
     times->core_energy_j += tile->energy_j;
     times->n_tensor += tile->n_load + 1;
     times->n_read += tile->n_load;
@@ -315,7 +329,7 @@ static void run(struct group_state *group, struct soma_group_times *times)
 {
     const struct soma_lfa *part = group->plan.lfa;
     bool compat = group->plan.context->compat;
-    struct clock clock = {.dram = group->tile[0].ahead};
+    struct clock clock = {.dram = group->stream ? group->stream[0].ahead : 0};
     for (uint32_t g = 0, p = 0; g < part->n_flc; g++) {
         uint32_t stop = soma_group_stop(part, g);
         for (uint32_t i = 0; i < part->tiling[g]; i++)
@@ -337,6 +351,9 @@ static void allocate(struct group_state *group, struct arena *scratch)
     size_t n = (size_t)group->plan.n_tile + 1;
     size_t n_tile = group->plan.context->compat ? group->plan.lfa->n_layer : group->plan.n_tile;
     group->tile = arena_alloc(scratch, n_tile, sizeof *group->tile);
+    if (group->plan.graph->streams)
+        group->stream = arena_alloc(scratch, n, sizeof *group->stream);
+    group->store_way = soma_streams(group->plan.graph, TENSOR_OUTPUT) ? FUSED_STREAMED_OUT : FUSED_STORED;
     group->wait = arena_alloc(scratch, n, sizeof *group->wait);
     group->dead_byte = arena_alloc(scratch, n, sizeof *group->dead_byte);
     group->weight_byte = arena_alloc(scratch, n, sizeof *group->weight_byte);
@@ -372,7 +389,9 @@ static enum dse_status time_tiles(struct group_state *group, struct soma_tile_me
         return DSE_OK;
     times->n_tile = group->plan.n_tile;
     times->head_weight_cycle = group->tile[0].weight_cycle;
-    times->head_input_cycle = group->tile[0].load_cycle + group->tile[0].stream_cycle - group->tile[0].ahead;
+    times->head_input_cycle = group->tile[0].load_cycle;
+    if (group->stream)
+        times->head_input_cycle += group->stream[0].cycle - group->stream[0].ahead;
     times->head_byte = held_weight_byte(group->plan.graph, part->order[0]) + group->tile[0].load_byte;
     times->head_largest_byte = group->tile[0].largest_load_byte;
     run(group, times);

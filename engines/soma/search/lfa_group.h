@@ -4,16 +4,15 @@
 
 #include "engines/soma/search/search.h"
 
-/* Times count from the start of its first tile, when the DRAM has just loaded that tile's inputs, or as much of
- * them as it takes (fused_ahead); cycles. */
+/* Times count from the start of its first tile, when the DRAM has just loaded that tile's inputs, or as much
+ * of them as it takes (fused_ahead); cycles. */
 struct soma_group_times {
     bool valid; /* no fault; the rest is not set otherwise */
     /* With slow_tiles, where peak_byte is more than the machine's buffer: no tile was priced, and cycles and
      * energy say nothing. */
     bool alone; /* the published rules: it holds a classifier, and no pool may stand before it */
-    uint64_t
-        head_weight_cycle; /* transfer of the first layer's weights, and of the first tile's inputs up to its start */
-    uint64_t head_input_cycle;
+    /* transfer of the first layer's weights, and of the first tile's inputs up to its start */
+    uint64_t head_weight_cycle, head_input_cycle;
     uint64_t before_last, last; /* finish of the tile before the last one (0: none), and of the last one */
     uint64_t moved;             /* finish of all DRAM tensors but the last store */
     uint64_t store_cycle;       /* transfer of the last store */

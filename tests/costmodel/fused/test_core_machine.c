@@ -251,8 +251,8 @@ static void test_core_machine_split_streams_what_the_buffer_does_not_keep(void *
     }
 }
 
-/* 10 words of a byte per cycle each way; 20 shared; none. A byte costs 6400/64 = 100 pJ of DRAM, and where the
- * buffer holds it 29.6281407/8 pJ more. */
+/* 10 words of a byte per cycle each way; 20 shared; none. A byte costs 6400/64 = 100 pJ of DRAM, and where
+ * the buffer holds it 29.6281407/8 pJ more. */
 static void test_core_machine_split_reads_the_dram_each_way(void **state)
 {
     (void)state;

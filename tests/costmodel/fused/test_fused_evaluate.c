@@ -231,8 +231,7 @@ static void test_fused_evaluate_finds_loads_into_room_that_is_taken(void **state
     struct fixture *f = *state;
     f->schedule.n_dram = N_TENSOR;
     f->machine.buffer_byte = 170;
-    f->tensor[LOCAL] =
-        (struct fused_tensor){FUSED_OFMAP, 0, 0, INT32_MIN, 30, 30, 0, 1, 0, -1, -1, -1, 0, 0};
+    f->tensor[LOCAL] = (struct fused_tensor){FUSED_OFMAP, 0, 0, INT32_MIN, 30, 30, 0, 1, 0, -1, -1, -1, 0, 0};
     f->tensor[IFMAP].start = f->tensor[IFMAP].first_use = f->tensor[IFMAP].last_use = 1;
     f->tensor[IFMAP].end = 2;
     f->order[1] = IFMAP;

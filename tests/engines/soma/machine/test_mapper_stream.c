@@ -1,5 +1,5 @@
-/* Tiles of machines whose buffer does not keep all: every mapping found reads a streamed tensor once, or counts
- * what it reads; energies and words are the plain evaluator's; pieces and shares by hand.
+/* Tiles of machines whose buffer does not keep all: every mapping found reads a streamed tensor once, or
+ * counts what it reads; energies and words are the plain evaluator's; pieces and shares by hand.
  * Tests: mapper_stream.c. */
 #include <math.h>
 #include <setjmp.h>
@@ -38,8 +38,8 @@ static void open_core(struct fixture *f, const char *arch, const char *engine)
     yaml_doc_free(&doc);
 }
 
-/* No bound of these would be filled up: 3x3 with 32 to 64 channels, 8 x 16 outputs; 512 to 512 of 4 x 4, whose
- * weights are more than any level holds; fully connected, 1024 to 64. */
+/* No bound of these would be filled up: 3x3 with 32 to 64 channels, 8 x 16 outputs; 512 to 512 of 4 x 4,
+ * whose weights are more than any level holds; fully connected, 1024 to 64. */
 static const struct core_tile tile[] = {
     {.b = 1, .k = 64, .c = 32, .h = 8, .w = 16, .r = 3, .s = 3, .stride_h = 1, .stride_w = 1, .groups = 1},
     {.b = 1, .k = 512, .c = 512, .h = 4, .w = 4, .r = 3, .s = 3, .stride_h = 1, .stride_w = 1, .groups = 1},
