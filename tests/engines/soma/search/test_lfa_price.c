@@ -153,6 +153,57 @@ static void test_lfa_price_is_the_plain_price_where_tensors_stream(void **state)
     }
 }
 
+struct counted {
+    struct core_scheduler inner;
+    uint32_t *asked;
+};
+
+static enum dse_status counted_cost(const void *self, const struct core_tile *tile, struct core_cost *cost,
+                                    struct dse_error *err)
+{
+    const struct counted *counted = self;
+    ++*counted->asked;
+    return counted->inner.cost(counted->inner.self, tile, cost, err);
+}
+
+/* With slow_tiles the prices are the same, and the tiles of a group that does not fit are not asked for. */
+static void test_no_slow_tile_is_priced_in_vain(void **state)
+{
+    static struct price_case c;
+    uint32_t asked = 0;
+    struct soma_lfa fits;
+    struct soma_price price[2];
+    (void)state;
+    open_case(&c, "experiments/networks/resnet50_soma.yaml", 1, false, 0);
+    struct dse_error *err = &c.base.err;
+    const struct counted counted = {c.search.context.core, &asked};
+    c.search.context.core = (struct core_scheduler){&counted, counted_cost};
+    struct soma_lfa large = {.n_layer = c.base.network.n_layer,
+                             .order = c.base.network.order,
+                             .n_flc = 1,
+                             .flc = (uint32_t[]){0},
+                             .tiling = (uint32_t[]){1},
+                             .dram_cut = (bool[]){true}};
+    soma_lfa_new(large.n_layer, &c.base.arena, &fits);
+    for (int slow = 1; slow >= 0; slow--) {
+        soma_lfa_prices_free(c.prices);
+        assert_int_equal(soma_lfa_prices_new(&c.search, &c.prices, err), DSE_OK);
+        c.search.slow_tiles = slow;
+        asked = 0;
+        c.search.machine.buffer_byte = BUFFER_BYTE / 8; /* its last weights alone are 2.25 MiB */
+        assert_int_equal(soma_lfa_price(c.prices, &large, BUFFER_BYTE / 8, &price[slow], err), DSE_OK);
+        assert_true(isinf(price[slow].cost));
+        assert_int_equal(asked > 0, !slow);
+        c.search.machine.buffer_byte = BUFFER_BYTE;
+        assert_int_equal(
+            soma_initial_lfa(&c.search, SOMA_MOVES_PAPER, BUFFER_BYTE, c.prices, &fits, &price[slow], err),
+            DSE_OK);
+    }
+    assert_true(isfinite(price[0].cost));
+    assert_memory_equal(&price[0], &price[1], sizeof *price);
+    close_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +213,7 @@ int main(void)
         cmocka_unit_test(test_lfa_price_is_the_plain_price_of_randwire),
         cmocka_unit_test(test_lfa_price_is_the_plain_price_of_gpt2),
         cmocka_unit_test(test_lfa_price_is_the_plain_price_where_tensors_stream),
+        cmocka_unit_test(test_no_slow_tile_is_priced_in_vain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
