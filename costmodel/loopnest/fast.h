@@ -64,7 +64,19 @@ static inline uint64_t fast_tile_words(const struct compiled *evaluator, uint32_
     return words;
 }
 
+/* Groups that were found before: they depend on the mesh, the bounds of the spatial loops and what each moves,
+ * up to a common factor. */
+enum { MESH_NOTE_MAX = 512, MESH_KEY_MAX = 24, MESH_NOTE_CLASS_MAX = 12 };
+
+struct mesh_note {
+    uint32_t n_key; /* 0: empty */
+    uint32_t n_group, n_class;
+    uint64_t key[MESH_KEY_MAX];                     /* (n_key) */
+    struct group_class class_[MESH_NOTE_CLASS_MAX]; /* (n_class) */
+};
+
 struct fast_mesh {
+    struct mesh_note *note;    /* (MESH_NOTE_MAX) a new one overwrites an old one */
     struct child_mesh mesh;    /* arrays sized for the widest fan-out */
     struct group_list all;     /* groups of the current tensor and level without link transfers */
     struct group_list reduced; /* scratch: groups with some children served by neighbours */
@@ -100,6 +112,10 @@ void fast_mesh_free(struct fast_mesh *fast);
  * children. */
 uint64_t fast_mesh_groups(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                           uint32_t t, bool alone, struct fast_mesh *fast);
+
+/* The same, with hops when `hops`; asked again, it remembers. */
+uint64_t fast_mesh_classes(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
+                           uint32_t t, bool alone, bool hops, struct fast_mesh *fast);
 
 /* Build the mesh itself (offsets, members by group), and fast->all with hops when `hops`. After
  * fast_mesh_groups. */

@@ -27,9 +27,10 @@ enum dse_status fast_mesh_init(struct fast_mesh *fast, uint64_t max_children, st
      * one list for plain visits and one for each distinct move of at most 52 loops. */
     fast->record_capacity = 54 * (2 + (uint32_t)sqrt(2.0 * (double)max_children));
     fast->record = calloc(fast->record_capacity, sizeof *fast->record);
+    fast->note = calloc(MESH_NOTE_MAX, sizeof *fast->note);
     if (!fast->mesh.offset || !fast->mesh.order || !fast->mesh.served || !fast->mesh.column_low ||
         !fast->mesh.column_high || !fast->all.class_ || !fast->reduced.class_ || !fast->group ||
-        !fast->group_size || !fast->slot_offset || !fast->slot_group || !fast->record) {
+        !fast->group_size || !fast->slot_offset || !fast->slot_group || !fast->record || !fast->note) {
         fast_mesh_free(fast);
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a mesh of %llu children",
                         (unsigned long long)max_children);
@@ -51,6 +52,7 @@ void fast_mesh_free(struct fast_mesh *fast)
     free(fast->slot_offset);
     free(fast->slot_group);
     free(fast->record);
+    free(fast->note);
     memset(fast, 0, sizeof *fast);
 }
 
@@ -167,6 +169,81 @@ void fast_mesh_build(const struct compiled *evaluator, const struct fast_nest *n
         child_mesh_group(mesh, &fast->all);
     }
     fast->built = true;
+}
+
+static uint64_t common_factor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* All that groups and hops depend on; returns how many words, 0 when they are too many. */
+static uint32_t make_key(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
+                         uint32_t t, bool alone, bool hops, uint64_t *key)
+{
+    const struct tensor_code *code = &evaluator->code[t];
+    uint64_t unit = 0;
+    uint32_t n = 3, moving = 0, conflict = 0;
+    if (2 * (nest->spatial_begin[l + 1] - nest->spatial_begin[l]) + n > MESH_KEY_MAX)
+        return 0;
+    for (uint32_t k = nest->spatial_begin[l]; k < nest->spatial_begin[l + 1]; k++) {
+        const uint32_t d = nest->spatial_dim[k];
+        key[n++] = nest->spatial_bound[k];
+        key[n++] = (uint64_t)code->dim[d] * nest->spatial_stride[k];
+        unit = common_factor(key[n - 1], unit);
+        if (code->relevant >> d & 1u) {
+            conflict |= code->shares_rank[d] & moving;
+            moving |= 1u << d;
+        }
+    }
+    for (uint32_t i = 4; unit > 1 && i < n; i += 2)
+        key[i] /= unit;
+    key[0] = fast_mesh_width(evaluator, nest, l);
+    key[1] = fast_mesh_height(evaluator, nest, l);
+    key[2] = (uint64_t)alone | (uint64_t)hops << 1 | (uint64_t)(conflict != 0) << 2 |
+             (uint64_t)(nest->uneven[l] >> t & 1u) << 3;
+    return n;
+}
+
+static struct mesh_note *note_of(const struct fast_mesh *fast, const uint64_t *key, uint32_t n)
+{
+    uint64_t hash = n;
+    for (uint32_t i = 0; i < n; i++)
+        hash = (hash ^ key[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+    return &fast->note[hash % MESH_NOTE_MAX];
+}
+
+uint64_t fast_mesh_classes(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
+                           uint32_t t, bool alone, bool hops, struct fast_mesh *fast)
+{
+    const bool uneven = nest->uneven[l] >> t & 1u;
+    uint64_t key[MESH_KEY_MAX];
+    const uint32_t n = hops ? make_key(evaluator, nest, l, t, alone, hops, key) : 0;
+    struct mesh_note *note = n ? note_of(fast, key, n) : NULL;
+    if (note && note->n_key == n && memcmp(note->key, key, n * sizeof *key) == 0) {
+        fast->built = false;
+        fast->all.n_group = note->n_group;
+        fast->all.n_class = note->n_class;
+        memcpy(fast->all.class_, note->class_, note->n_class * sizeof *note->class_);
+        return nest->loop_x[l] * nest->loop_y[l];
+    }
+    const uint64_t n_child = fast_mesh_groups(evaluator, nest, l, t, alone, fast);
+    if (hops && uneven)
+        fast_mesh_build(evaluator, nest, l, t, alone, true, fast);
+    else if (hops)
+        fast_even_hops(evaluator, nest, l, t, alone, fast);
+    if (note && fast->all.n_class <= MESH_NOTE_CLASS_MAX) {
+        note->n_key = n;
+        note->n_group = fast->all.n_group;
+        note->n_class = fast->all.n_class;
+        memcpy(note->key, key, n * sizeof *key);
+        memcpy(note->class_, fast->all.class_, note->n_class * sizeof *note->class_);
+    }
+    return n_child;
 }
 
 /* Differences between horizontal neighbours: child q and q + 1 differ by "loop k steps, all inner ones go

@@ -208,14 +208,10 @@ static struct level_flow level_deliver(struct tensor_walk *walk, uint32_t l, boo
         return flow;
     }
     bool alone = walk->mapping->level[l].no_multicast >> walk->t & 1u;
-    flow.n_child = fast_mesh_groups(walk->evaluator, nest, l, walk->t, alone, mesh);
     bool hops = costs && walk->evaluator->base.arch.level[l].hop_energy_j +
                                  walk->evaluator->base.arch.level[l].router_energy_j >
                              0;
-    if (hops && (nest->uneven[l] >> walk->t & 1u))
-        fast_mesh_build(walk->evaluator, nest, l, walk->t, alone, true, mesh);
-    else if (hops)
-        fast_even_hops(walk->evaluator, nest, l, walk->t, alone, mesh);
+    flow.n_child = fast_mesh_classes(walk->evaluator, nest, l, walk->t, alone, hops, mesh);
     double by_links = 0;
     if (links && !(walk->mapping->level[l].no_link_transfer >> walk->t & 1u))
         by_links = visit_links(walk, l, alone, hops, &words, &flow);

@@ -188,7 +188,7 @@ static enum dse_status search_open(const struct mapper_core *core, const struct 
                          &search->space, err));
     polish_init(&search->polish, search->space, price, search,
                 random_stream_make(core->seed, key, RANDOM_MOVE), patience);
-    return eval_workspace_new(nest->evaluator, &search->workspace, err);
+    return DSE_OK;
 }
 
 static void add(struct search *search, const struct mapping *mapping)
@@ -270,8 +270,9 @@ struct tile {
     const struct mapper_core *core;
     struct nest nest[N_NEST]; /* (n) the one with the lowest bound first */
     uint32_t n;
-    struct arena scratch;  /* of one search */
-    struct search *search; /* the present one */
+    struct arena scratch;             /* of one search */
+    struct eval_workspace *workspace; /* of the last one; it remembers what nests have in common */
+    struct search *search;            /* the present one */
     uint64_t n_evaluation;
     const struct nest *best; /* NULL: none */
     struct evaluation evaluation;
@@ -352,19 +353,31 @@ static enum dse_status find_nests(struct tile *tile, const struct problem *exact
     return DSE_OK;
 }
 
+/* That of the nest before where it fits: what it remembers of meshes holds for this nest, too. */
+static enum dse_status use_workspace(struct tile *tile, const struct nest *nest, struct dse_error *err)
+{
+    if (!tile->workspace || !eval_workspace_fits(tile->workspace, nest->evaluator)) {
+        eval_workspace_delete(tile->workspace);
+        tile->workspace = NULL;
+        DSE_TRY(eval_workspace_new(nest->evaluator, &tile->workspace, err));
+    }
+    tile->search->workspace = tile->workspace;
+    return DSE_OK;
+}
+
 /* Search one nest; the search stays in tile->search until the next. */
 static enum dse_status look(struct tile *tile, const struct nest *nest, const struct starts *starts,
                             int n_fresh, uint32_t patience, uint64_t n_max, struct dse_error *err)
 {
     struct search *search = tile->search;
     arena_reset(&tile->scratch);
-    enum dse_status status = search_open(tile->core, nest, n_max, patience, &tile->scratch, search, err);
-    if (status == DSE_OK && !mapspace_is_empty(search->space))
+    DSE_TRY(search_open(tile->core, nest, n_max, patience, &tile->scratch, search, err));
+    DSE_TRY(use_workspace(tile, nest, err));
+    if (!mapspace_is_empty(search->space))
         descend(tile->core, starts, n_fresh, search);
-    eval_workspace_delete(search->workspace);
     tile->n_evaluation += search->n_evaluation;
-    if (status != DSE_OK || search->best_point.cost >= tile->cost)
-        return status;
+    if (search->best_point.cost >= tile->cost)
+        return DSE_OK;
     tile->best = nest;
     tile->cost = search->best_point.cost;
     tile->evaluation = search->best;
@@ -401,6 +414,7 @@ static void tile_close(struct tile *tile)
 {
     for (uint32_t i = 0; i < tile->n; i++)
         evaluator_delete(tile->nest[i].evaluator);
+    eval_workspace_delete(tile->workspace);
     arena_free(&tile->scratch);
 }
 
