@@ -64,8 +64,8 @@ static inline uint64_t fast_tile_words(const struct compiled *evaluator, uint32_
     return words;
 }
 
-/* Groups that were found before: they depend on the mesh, the bounds of the spatial loops and what each moves,
- * up to a common factor. */
+/* Groups that were found before: they depend on the mesh, the bounds of the spatial loops and what each
+ * moves, up to a common factor. */
 enum { MESH_NOTE_MAX = 512, MESH_KEY_MAX = 24, MESH_NOTE_CLASS_MAX = 12 };
 
 struct mesh_note {
@@ -108,17 +108,13 @@ DSE_MUST_CHECK enum dse_status fast_mesh_init(struct fast_mesh *fast, uint64_t m
                                               struct dse_error *err);
 void fast_mesh_free(struct fast_mesh *fast);
 
-/* Fill fast->all (sizes and counts; hops stay 0) for tensor t below level l. Returns the number of
- * children. */
-uint64_t fast_mesh_groups(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
-                          uint32_t t, bool alone, struct fast_mesh *fast);
-
-/* The same, with hops when `hops`; asked again, it remembers. */
+/* Fill fast->all (sizes and counts, with hops when `hops`) for tensor t below level l; asked again, it
+ * remembers. Returns the number of children. */
 uint64_t fast_mesh_classes(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                            uint32_t t, bool alone, bool hops, struct fast_mesh *fast);
 
 /* Build the mesh itself (offsets, members by group), and fast->all with hops when `hops`. After
- * fast_mesh_groups. */
+ * fast_mesh_classes. */
 void fast_mesh_build(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
                      bool alone, bool hops, struct fast_mesh *fast);
 
@@ -126,10 +122,10 @@ void fast_mesh_build(const struct compiled *evaluator, const struct fast_nest *n
 bool fast_mesh_may_link(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                         uint32_t t, int64_t move);
 
-/* Fill mesh->all.class_[0].hops: the sum over all groups of tensor t below level l of the hops that reach
- * a group's members (docs/cost-model.md, "Energy of networks"). After fast_mesh_groups, for even groups:
- * no two spatial loops move one rank of t. `alone`: each child is a group. Uses the mesh's arrays as
- * scratch. */
+/* Fill mesh->all.class_[0].hops: the sum over all groups of tensor t below level l of the hops that reach a
+ * group's members (docs/cost-model.md, "Energy of networks"). For sizes and counts that are set and even
+ * groups: no two spatial loops move one rank of t. `alone`: each child is a group. Uses the mesh's arrays
+ * as scratch. */
 void fast_even_hops(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l, uint32_t t,
                     bool alone, struct fast_mesh *mesh);
 

@@ -111,8 +111,9 @@ static void add_class(struct group_list *list, uint32_t size, uint32_t count)
     list->n_group += count;
 }
 
-uint64_t fast_mesh_groups(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
-                          uint32_t t, bool alone, struct fast_mesh *fast)
+/* Sizes and counts of fast->all; hops stay 0. Returns the number of children. */
+static uint64_t find_groups(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
+                            uint32_t t, bool alone, struct fast_mesh *fast)
 {
     const struct tensor_code *code = &evaluator->code[t];
     uint32_t n_child = 1, n_group = 1, moving = 0, conflict = 0;
@@ -231,7 +232,7 @@ uint64_t fast_mesh_classes(const struct compiled *evaluator, const struct fast_n
         memcpy(fast->all.class_, note->class_, note->n_class * sizeof *note->class_);
         return nest->loop_x[l] * nest->loop_y[l];
     }
-    const uint64_t n_child = fast_mesh_groups(evaluator, nest, l, t, alone, fast);
+    const uint64_t n_child = find_groups(evaluator, nest, l, t, alone, fast);
     if (hops && uneven)
         fast_mesh_build(evaluator, nest, l, t, alone, true, fast);
     else if (hops)

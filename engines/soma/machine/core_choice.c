@@ -33,8 +33,9 @@ static enum dse_status check_array(const struct architecture *arch, struct dse_e
     return core_machine_of(arch, &size, &machine, err);
 }
 
-enum soma_core soma_core_resolve(const struct accounting *accounting, enum soma_core core,
-                                 const struct architecture *arch)
+/* What `core` comes to: never SOMA_CORE_AUTO. */
+static enum soma_core resolve(const struct accounting *accounting, enum soma_core core,
+                              const struct architecture *arch)
 {
     struct dse_error ignored = {0};
     if (core != SOMA_CORE_AUTO)
@@ -48,7 +49,7 @@ enum dse_status soma_core_check(const struct accounting *accounting, enum soma_c
 {
     struct core_split split;
     struct dse_error inner = {0};
-    core = soma_core_resolve(accounting, core, arch);
+    core = resolve(accounting, core, arch);
     if (core != SOMA_CORE_ARRAY && accounting->schedule->own_tiles)
         return dse_fail(err, DSE_BAD_USAGE,
                         "the published program's rules (compat) go with core array, not with core %s",
@@ -86,7 +87,7 @@ enum dse_status soma_core_open(const struct accounting *accounting, struct soma_
                                struct soma_core_machine *made, struct dse_error *err)
 {
     DSE_TRY(soma_core_check(accounting, choice.core, task->arch, err));
-    choice.core = soma_core_resolve(accounting, choice.core, task->arch);
+    choice.core = resolve(accounting, choice.core, task->arch);
     *made = (struct soma_core_machine){.choice = choice};
     return choice.core == SOMA_CORE_ARRAY ? schedule_pricer_new(accounting, task, arena, &made->pricer, err)
                                           : open_mapper(accounting, task, arena, made, err);

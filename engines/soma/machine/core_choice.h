@@ -60,10 +60,6 @@ struct soma_core_choice {
         .highest = 1e9                                                                                       \
     }
 
-/* What `core` comes to on the machine with the accounting: never SOMA_CORE_AUTO. */
-enum soma_core soma_core_resolve(const struct accounting *accounting, enum soma_core core,
-                                 const struct architecture *arch);
-
 /* What was chosen, compiled by the accounting. Its parts point to each other: it stays where soma_core_open
  * filled it. */
 struct soma_core_machine {

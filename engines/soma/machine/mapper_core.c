@@ -119,8 +119,8 @@ enum dse_status mapper_core_problem(const struct core_tile *tile, struct problem
     return layer_problem(&layer, tile->b, problem, err);
 }
 
-/* What is tried besides the tile's own nest, and kept when the work on top is worth it: rows filled up for the
- * mesh; or samples, channels, rows and columns. */
+/* What is tried besides the tile's own nest, and kept when the work on top is worth it: rows filled up for
+ * the mesh; or samples, channels, rows and columns. */
 static const struct {
     const char *dims;
     bool smooth;

@@ -1,6 +1,6 @@
 /* A tile's rows, columns and samples are rounded to powers of 4: the tile that this gives is searched for at
- * length, and its best mappings, with factors as near as the tile itself allows, are where descents begin. When
- * they come out worse against the lower bound than on the round tile, fresh descents follow. */
+ * length, and its best mappings, with factors as near as the tile itself allows, are where descents begin.
+ * When they come out worse against the lower bound than on the round tile, fresh descents follow. */
 #include "engines/soma/machine/quick_tile.h"
 
 #include <math.h>

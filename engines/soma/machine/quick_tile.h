@@ -10,11 +10,11 @@
  * one. Vector tiles stay. */
 struct core_tile quick_tile_canonical(const struct core_tile *tile);
 
-/* The mapping of a matrix tile, as mapper_core_solve, of the canonical tile's loop nest or a fuller one; the
- * accounting is core->engine's. What streams is moved once. A pure function of `core` and the tile, whatever core->shared has. Of
- * `result` only feasible, mapping, evaluation, cost and n_evaluation are set; not feasible also when the time
- * is over. Memory from `arena`. Errors of mapper_core_problem and evaluator_new; DSE_NO_MEMORY; DSE_INTERNAL:
- * the independent checker does not take the mapping. */
+/* The mapping of a matrix tile, as mapper_core_solve, of the canonical tile's loop nest or a fuller one;
+ * the accounting is core->engine's. What streams is moved once. A pure function of `core` and the tile,
+ * whatever core->shared has. Of `result` only feasible, mapping, evaluation, cost and n_evaluation are set;
+ * not feasible also when the time is over. Memory from `arena`. Errors of mapper_core_problem and
+ * evaluator_new; DSE_NO_MEMORY; DSE_INTERNAL: the independent checker does not take the mapping. */
 DSE_MUST_CHECK enum dse_status quick_tile_solve(const struct mapper_core *core, const struct core_tile *tile,
                                                 struct arena *arena, struct problem *problem,
                                                 struct engine_result *result, struct dse_error *err);

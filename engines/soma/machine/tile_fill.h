@@ -1,5 +1,5 @@
-/* Bounds of a tile's loop nest filled up. Mappings have perfect factors, so bounds such as 35 or 147 leave few;
- * a fuller nest does more work and may still be cheaper. */
+/* Bounds of a tile's loop nest filled up. Mappings have perfect factors, so bounds such as 35 or 147 leave
+ * few; a fuller nest does more work and may still be cheaper. */
 #ifndef ENGINES_SOMA_MACHINE_TILE_FILL_H
 #define ENGINES_SOMA_MACHINE_TILE_FILL_H
 

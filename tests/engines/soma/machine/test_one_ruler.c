@@ -1,7 +1,8 @@
-/* The same thing priced twice agrees (docs/core-array.md, "One ruler"): layers by a mapping on the whole machine
- * and by a fused schedule whose tiles that mapper schedules. Where a layer is one tile, whatever is on the chip
- * is equal, and what the DRAM moves differs by what the page lists; where it is cut, both ways are near.
- * Tests: mapper_core.c, core_machine.c. */
+/* The same thing priced twice agrees (docs/core-array.md, "One ruler"): layers by a mapping on the whole
+ * machine and by a fused schedule whose tiles that mapper schedules. Where a layer is one tile, whatever is
+ * on the chip is equal, and what the DRAM moves differs by what the page lists; where it is cut, both ways
+ * are near.
+ * Tests: mapper_core.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -233,8 +234,8 @@ static bool is_padded(const struct layer *layer)
     return layer->r > 1 || layer->s > 1;
 }
 
-/* Outputs and weights are the same words; so are inputs without padding. The second operand of a product is an
- * input to the schedule. What streams is no tensor of the buffer. */
+/* Outputs and weights are the same words; so are inputs without padding. The second operand of a product is
+ * an input to the schedule. What streams is no tensor of the buffer. */
 static void check_words(struct fixture *f, const struct fused_schedule *fused, uint32_t l)
 {
     const struct layer *layer = layer_at(f, l);

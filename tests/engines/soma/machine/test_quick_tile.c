@@ -1,5 +1,5 @@
-/* The quick mapper of tiles: which tiles are one, that a canonical tile is the same work, and that a cost is a
- * function of the tile alone and as good as that of the long search.
+/* The quick mapper of tiles: which tiles are one, that a canonical tile is the same work, and that a cost is
+ * a function of the tile alone and as good as that of the long search.
  * Tests: quick_tile.c, tile_fill.c. */
 #include <math.h>
 #include <setjmp.h>
