@@ -203,8 +203,8 @@ static uint32_t channels_of(const struct cutter *cutter, int32_t producer, uint3
     return part_along_k(cutter->from, &cutter->from->layer[producer], n, m, &of).k;
 }
 
-/* Those of the producers, one after the other, that give channels `of` (NULL: all); layer->skip[0] is what the
- * first of them gives before. */
+/* Those of the producers, one after the other, that give channels `of` (NULL: all); layer->skip[0] is what
+ * the first of them gives before. */
 static enum dse_status set_producers(const struct cutter *cutter, const struct layer *from,
                                      const struct range *of, struct layer *layer, struct dse_error *err)
 {

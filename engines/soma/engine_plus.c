@@ -89,8 +89,8 @@ static const double part_share[] = {0.5, 0.35};
 
 enum { N_RUN = 2 + sizeof part_share / sizeof *part_share };
 
-/* Where layers must be in parts: run 0 as the rule cuts, the others in smaller parts and not cut at all. Behind
- * run 0 that one of them is searched that begins best, if it begins better. The best counts. */
+/* Where layers must be in parts: run 0 as the rule cuts, the others in smaller parts and not cut at all.
+ * Behind run 0 that one of them is searched that begins best, if it begins better. The best counts. */
 struct state {
     uint32_t n_run, at; /* `at`: the one that is searched */
     bool done;          /* with all but this one */
