@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fused schedules on every shipped machine: searched, read back from their text with the same latency, placed and replayed, and never
+# Tests: task.c. Fused schedules on every shipped machine: searched, read back from their text with the same latency, placed and replayed, and never
 # with fewer bytes than have to cross the chip's border. What is no machine for them says why.
 set -u
 # shellcheck source=tests/dse/checks.sh
