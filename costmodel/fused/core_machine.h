@@ -39,9 +39,10 @@ struct core_split {
  * on it has the cycles and energy of a tile without the DRAM: reads and updates of the buffer and all that is
  * inside, and, as reads and updates of the outermost level, the traffic of what streams. Its capacity is
  * left to the fused schedule (machine.buffer_byte, the usable one; of a group of banks all but the others'
- * one each). machine has what a byte costs each way and the DRAM's bandwidths. DSE_BAD_INPUT names the level that does not fit: a GPU; no
- * DRAM outside, or one further in; DRAM words that are no whole bytes, a bandwidth beyond byte_rate_of; a
- * buffer of several instances, of unlimited capacity, or with a least utilization. */
+ * one each). machine has what a byte costs each way and the DRAM's bandwidths. DSE_BAD_INPUT names the level
+ * that does not fit: a GPU; no DRAM outside, or one further in; DRAM words that are no whole bytes, a
+ * bandwidth beyond byte_rate_of; a buffer of several instances, of unlimited capacity, or with a least
+ * utilization; a level that keeps tensors by name alone. */
 DSE_MUST_CHECK enum dse_status core_machine_split(const struct architecture *arch, struct core_split *split,
                                                   struct dse_error *err);
 
