@@ -179,12 +179,14 @@ static void test_no_slow_tile_is_priced_in_vain(void **state)
     const struct counted counted = {c.search.context.core, &asked};
     c.search.context.core = (struct core_scheduler){&counted, counted_cost};
     struct soma_lfa large = {.n_layer = c.base.network.n_layer,
-                             .order = c.base.network.order,
                              .n_flc = 1,
                              .flc = (uint32_t[]){0},
                              .tiling = (uint32_t[]){1},
                              .dram_cut = (bool[]){true}};
     soma_lfa_new(large.n_layer, &c.base.arena, &fits);
+    large.order = arena_alloc(&c.base.arena, large.n_layer, sizeof *large.order);
+    for (uint32_t i = 0; i < large.n_layer; i++)
+        large.order[i] = c.base.network.order[i];
     for (int slow = 1; slow >= 0; slow--) {
         soma_lfa_prices_free(c.prices);
         assert_int_equal(soma_lfa_prices_new(&c.search, &c.prices, err), DSE_OK);
