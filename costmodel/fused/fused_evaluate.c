@@ -22,7 +22,8 @@ static void allocate(struct evaluation_state *state, struct arena *scratch)
     state->barrier = arena_alloc(scratch, (size_t)schedule->n_tile + 1, sizeof *state->barrier);
     state->tile_finish = arena_alloc(scratch, (size_t)schedule->n_tile + 1, sizeof *state->tile_finish);
     state->dram_finish = arena_alloc(scratch, (size_t)schedule->n_dram + 1, sizeof *state->dram_finish);
-    state->transfer_cycle = arena_alloc(scratch, (size_t)schedule->n_dram + 1, sizeof *state->transfer_cycle);
+    state->transfer_cycle =
+        arena_alloc_unset(scratch, (size_t)schedule->n_dram + 1, sizeof *state->transfer_cycle);
     state->living_byte = arena_alloc(scratch, (size_t)schedule->n_tile + 2, sizeof *state->living_byte);
 }
 

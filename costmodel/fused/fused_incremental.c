@@ -179,7 +179,9 @@ static void renew_times(struct fused_incremental *state, const struct reach *rea
         }
         if (p == state->n_tile)
             break;
-        uint64_t ready = dram[barrier] - (pieces ? ahead_for(state, barrier, p) : 0);
+        uint64_t ready = dram[barrier];
+        if (pieces)
+            ready -= ahead_for(state, barrier, p);
         uint64_t finish = later(tile[p], ready) + state->tile_cycle[p], old = tile[p + 1];
         state->tile_saved[p + 1] = old;
         tile[p + 1] = finish;
