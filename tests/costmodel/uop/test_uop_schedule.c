@@ -233,10 +233,10 @@ static void test_the_bound_of_all_partitions(void **state)
 {
     static const struct kc_machine machine = {
         .columns = 3, .rows = 1, .c_lane = 12, .k_lane = 14, .delivery = {128, 1}};
-    static const struct kc_tile row[] = {{3, 3, 1, 1, 3, 2, 40, 30},
-                                         {1, 1, 1, 1, 4, 1, 25, 14},
-                                         {5, 5, 1, 1, 1, 2, 13, 15},
-                                         {1, 1, 1, 1, 1, 1, 7, 3}};
+    static const struct kc_tile row[] = {{3, 3, 1, 1, 3, 2, 40, 30, 1},
+                                         {1, 1, 1, 1, 4, 1, 25, 14, 1},
+                                         {5, 5, 1, 1, 1, 2, 13, 15, 1},
+                                         {1, 1, 1, 1, 1, 1, 7, 3, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         const struct kc_tile *whole = &row[i];
