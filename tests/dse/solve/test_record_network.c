@@ -57,6 +57,8 @@ static struct solve_result example(void)
     own.stall_cycle = 1100;
     own.buffer_average_byte = 33.5;
     own.stage1_energy_j = 3.1e-3;
+    own.n_cut_layer = 4;
+    own.stream_byte = 96;
     soma_metrics_put(&own, s);
     return r;
 }
@@ -119,10 +121,12 @@ static void test_network_row_has_every_number_of_the_schedule(void **state)
     assert_true(p->edp_js == 2e-6 * 3e-3 && p->utilization == 0.25 && p->dram_byte == 640 && p->n_mac == 123);
     assert_true(p->energy_mac_j == 1e-3 && p->energy_buffer_j == 5e-4 && p->energy_noc_j == 2e-4 &&
                 p->energy_dram_j == 1.3e-3);
-    assert_int_equal(rows.sweep->sweep.schema.n_extra[RESULT_POINTS], 17);
+    assert_int_equal(rows.sweep->sweep.schema.n_extra[RESULT_POINTS], 20);
     assert_true(number_of(&rows, "compute_cycle") == 900 && number_of(&rows, "stall_cycle") == 1100);
     assert_true(number_of(&rows, "buffer_average_byte") == 33.5 && isnan(number_of(&rows, "n_tile")));
     assert_true(number_of(&rows, "stage1_energy_j") == 3.1e-3);
+    assert_true(number_of(&rows, "n_cut_layer") == 4 && number_of(&rows, "stream_byte") == 96);
+    assert_true(isnan(number_of(&rows, "n_repeated_layer")));
     assert_true(number_of(&rows, "bound_cost_ratio") == 6e-9 / 4e-9);
     assert_true(isnan(p->bound_edp_ratio) && isnan(p->onchip_byte) && p->level == NULL);
     assert_int_equal(p->n_layer_mapped, 72); /* layers of ResNet-50 in resnet50_soma.yaml */
