@@ -23,7 +23,7 @@ axes:
   option.compat: [true, false]
   batch: [1, 3]
   DRAM.bandwidth: [8 GB/s, 32 GB/s]
-  GBUF.capacity: [64 KiB, 8 MiB]
+  GBUF.capacity: [1 KiB, 8 MiB]
 """
 MIXED = """experiment: mixed
 architecture: soma_edge
@@ -165,7 +165,7 @@ def check_rows(folder, first):
     points = rows(base(first) + ".csv")
     check("16 points", len(points) == 16)
     for point in points:
-        small = point["GBUF.capacity_byte"] == "65536"
+        small = point["GBUF.capacity_byte"] == "1024"
         check("what fits", point["status"] == ("infeasible" if small else "ok"))
         check("the reason names layer and bytes", not small or ("layer " in point["reason"] and "bytes" in point["reason"]))
         check("accounting", small or point["accounting"] == ("soma-compat" if point["option.compat"] == "true" else "soma"))
