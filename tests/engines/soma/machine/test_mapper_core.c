@@ -10,41 +10,16 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/yaml.h"
 #include "costmodel/accounting/evaluator.h"
-#include "costmodel/fused/core_machine.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/model/network.h"
 #include "costmodel/readers/readers.h"
-#include "engines/soma/machine/mapper_core.h"
 #include "engines/soma/notation/tile_plan.h"
 #include "tests/support/accounting_refetch.h"
+#include "tests/support/core_fixture.h"
 #include "tests/support/soma_case.h"
 
 enum { BUDGET = 300 };
-
-struct fixture {
-    struct architecture arch;
-    struct core_split split;
-    struct mapper_core core;
-    struct arena arena;
-    struct dse_error err;
-};
-
-static void open_core(struct fixture *f, const char *arch, const char *engine)
-{
-    char path[128] = "experiments/architectures/";
-    struct yaml_doc doc;
-    strcat(strcat(path, arch), ".yaml");
-    *f = (struct fixture){0};
-    arena_init(&f->arena);
-    if (yaml_read(&doc, path, &f->err) != DSE_OK ||
-        architecture_build_with_ert(&doc, NULL, NULL, 0, &f->arch, &f->err) != DSE_OK ||
-        core_machine_split(&f->arch, &f->split, &f->err) != DSE_OK ||
-        mapper_core_init(&f->split, engine_find(engine), NULL, BUDGET, &f->core, &f->err) != DSE_OK)
-        fail_msg("%s: %s", arch, f->err.text);
-    yaml_doc_free(&doc);
-}
 
 static void check_near(double a, double b)
 {
@@ -108,7 +83,7 @@ static void test_mapper_core_problem_keeps_the_size_of_groups(void **state)
 }
 
 /* Without the DRAM level: what the cost must be. */
-static struct evaluation inside_by_hand(struct fixture *f, const struct problem *problem,
+static struct evaluation inside_by_hand(struct core_fixture *f, const struct problem *problem,
                                         const struct mapping *mapping)
 {
     struct architecture inside = f->arch;
@@ -127,12 +102,12 @@ static struct evaluation inside_by_hand(struct fixture *f, const struct problem 
 static void test_mapper_core_prices_by_the_engines_accounting(void **state)
 {
     static const struct engine_accounting only[] = {{&accounting_refetch, NULL, 0}, {NULL, NULL, 0}};
-    struct fixture f;
+    struct core_fixture f;
     struct evaluator *evaluator;
     struct evaluation_detail refetched;
     struct problem problem;
     (void)state;
-    open_core(&f, "soma_edge", "random");
+    core_fixture_open(&f, "soma_edge", "random", BUDGET);
     struct engine engine = *f.core.engine;
     struct engine_result *result = arena_alloc(&f.arena, 1, sizeof *result);
     engine.accounting = only;
@@ -149,10 +124,10 @@ static void test_mapper_core_prices_by_the_engines_accounting(void **state)
 
 static void check_cost_by_hand(const char *arch, const char *engine, const struct core_tile *tile)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct core_cost cost;
     struct problem problem;
-    open_core(&f, arch, engine);
+    core_fixture_open(&f, arch, engine, BUDGET);
     struct engine_result *result = arena_alloc(&f.arena, 1, sizeof *result);
     if (mapper_core_cost(&f.core, tile, &cost, &f.err) != DSE_OK)
         fail_msg("%s", f.err.text);
@@ -195,10 +170,10 @@ static void test_mapper_core_cost_is_the_plain_evaluation(void **state)
  * out. So nothing of the DRAM is in the cost and nothing is missing. */
 static void check_dram_apart(const char *arch)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct problem problem;
     struct evaluator *evaluator;
-    open_core(&f, arch, "descent");
+    core_fixture_open(&f, arch, "descent", BUDGET);
     struct engine_result *result = arena_alloc(&f.arena, 1, sizeof *result);
     struct evaluation_detail *detail = arena_alloc(&f.arena, 1, sizeof *detail);
     assert_int_equal(mapper_core_solve(&f.core, &conv, &f.arena, &problem, result, &f.err), DSE_OK);
@@ -233,10 +208,10 @@ static void test_mapper_core_cost_has_nothing_of_the_dram(void **state)
  * 1.52588502 and 2.877791037 pJ. */
 static void test_mapper_core_vector_rule(void **state)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct core_cost cost;
     (void)state;
-    open_core(&f, "soma_edge", "descent");
+    core_fixture_open(&f, "soma_edge", "descent", BUDGET);
     struct core_tile pool = {.operation = CORE_VECTOR, .b = 1, .k = 64, .c = 64, .h = 56, .w = 56};
     pool.r = pool.s = 3, pool.stride_h = pool.stride_w = 2, pool.groups = pool.operands = 1;
     assert_int_equal(mapper_core_cost(&f.core, &pool, &cost, &f.err), DSE_OK);
@@ -253,7 +228,8 @@ static void test_mapper_core_vector_rule(void **state)
     assert_int_equal(mapper_core_cost(&f.core, &pool, &cost, &f.err), DSE_OK);
     assert_int_equal(cost.cycle, 784); /* 64 * 56 * 56 / 256 */
     arena_free(&f.arena);
-    open_core(&f, "simba_fused", "descent"); /* 1024 MACs, 64 lanes; blocks of 8 words; no bandwidth */
+    core_fixture_open(&f, "simba_fused", "descent",
+                      BUDGET); /* 1024 MACs, 64 lanes; blocks of 8 words; no bandwidth */
     assert_int_equal(mapper_core_cost(&f.core, &sum, &cost, &f.err), DSE_OK);
     assert_int_equal(cost.cycle, 2 * 802816 / 64);
     check_near(cost.buffer_energy_j, 3 * 802816 / 8 * 29.62814070e-12);
@@ -263,11 +239,11 @@ static void test_mapper_core_vector_rule(void **state)
 /* 35 x 35 leaves the factors 5 and 7 for a mesh of 4 x 4; filled up to 36 rows it is no worse than exact. */
 static void test_mapper_core_fills_up_where_it_pays(void **state)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct core_tile tile = conv;
     struct problem problem, exact;
     (void)state;
-    open_core(&f, "soma_edge", "descent");
+    core_fixture_open(&f, "soma_edge", "descent", BUDGET);
     struct engine_result *result = arena_alloc(&f.arena, 1, sizeof *result);
     tile.h = tile.w = 35;
     assert_int_equal(mapper_core_problem(&tile, &exact, &f.err), DSE_OK);
@@ -300,13 +276,13 @@ static struct core_tile tile_number(uint32_t i)
 /* A tile that is not mapped in time has no cost, and none is remembered. */
 static void test_mapper_core_that_is_late_has_no_cost(void **state)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct core_cache *cache;
     struct core_cached cached;
     struct core_cost cost;
     atomic_int cancel = 1;
     (void)state;
-    open_core(&f, "soma_edge", "descent");
+    core_fixture_open(&f, "soma_edge", "descent", BUDGET);
     assert_int_equal(core_cache_new(1 << 12, &cache, &f.err), DSE_OK);
     assert_int_equal(mapper_core_join(cache, &f.core, &cached, &f.err), DSE_OK);
     struct core_scheduler scheduler = core_cached_scheduler(&cached);
@@ -324,13 +300,13 @@ static void test_mapper_core_that_is_late_has_no_cost(void **state)
 
 static void test_mapper_core_does_not_depend_on_threads(void **state)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct core_cache *cache;
     struct core_cached cached;
     struct core_cost alone[N_TILE], shared[2 * N_TILE];
     int n_failed = 0;
     (void)state;
-    open_core(&f, "soma_edge", "descent");
+    core_fixture_open(&f, "soma_edge", "descent", BUDGET);
     for (uint32_t i = 0; i < N_TILE; i++) {
         struct core_tile tile = tile_number(i);
         assert_int_equal(mapper_core_cost(&f.core, &tile, &alone[i], &f.err), DSE_OK);
@@ -367,13 +343,13 @@ static enum dse_status counted_cost(const void *self, const struct core_tile *ti
 /* Equal content shares entries; another engine, option, budget, seed or quantity of the machine does not. */
 static void test_mapper_core_shares_costs_by_content(void **state)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct core_cache *cache;
     struct core_cost cost;
     const struct core_tile tile = tile_number(3); /* a vector tile: quick */
     struct mapper_core variant[7];
     (void)state;
-    open_core(&f, "soma_edge", "descent");
+    core_fixture_open(&f, "soma_edge", "descent", BUDGET);
     for (size_t i = 0; i < 7; i++)
         variant[i] = f.core;
     variant[2].max_evaluations++;
@@ -400,12 +376,12 @@ static void test_mapper_core_shares_costs_by_content(void **state)
  * is told. */
 static void test_mapper_core_says_why_a_tile_has_no_mapping(void **state)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct soma_case c;
     struct core_tile tile = conv;
     struct core_cost cost;
     (void)state;
-    open_core(&f, "soma_edge", "descent");
+    core_fixture_open(&f, "soma_edge", "descent", BUDGET);
     int inputs = architecture_find_level(&f.core.arch, "AL1");
     f.core.arch.level[inputs].min_utilization = 1;
     tile.b = tile.h = tile.w = tile.r = tile.s = 1;
@@ -429,10 +405,10 @@ static void test_mapper_core_says_why_a_tile_has_no_mapping(void **state)
 
 static void test_mapper_core_takes_mappers_only(void **state)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct mapper_core core;
     (void)state;
-    open_core(&f, "soma_edge", "descent");
+    core_fixture_open(&f, "soma_edge", "descent", BUDGET);
     assert_int_equal(mapper_core_init(&f.split, engine_find("unfused"), NULL, 0, &core, &f.err),
                      DSE_BAD_USAGE);
     assert_non_null(strstr(f.err.text, "unfused is no mapper"));

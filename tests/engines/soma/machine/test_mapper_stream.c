@@ -10,33 +10,10 @@
 
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
-#include "engines/soma/machine/mapper_core.h"
 #include "engines/soma/machine/mapper_stream.h"
+#include "tests/support/core_fixture.h"
 
 enum { BUDGET = 300, W = TENSOR_WEIGHT, I = TENSOR_INPUT, O = TENSOR_OUTPUT };
-
-struct fixture {
-    struct architecture arch;
-    struct core_split split;
-    struct mapper_core core;
-    struct arena arena;
-    struct dse_error err;
-};
-
-static void open_core(struct fixture *f, const char *arch, const char *engine)
-{
-    char path[128] = "experiments/architectures/";
-    struct yaml_doc doc;
-    strcat(strcat(path, arch), ".yaml");
-    *f = (struct fixture){0};
-    arena_init(&f->arena);
-    if (yaml_read(&doc, path, &f->err) != DSE_OK ||
-        architecture_build_with_ert(&doc, NULL, NULL, 0, &f->arch, &f->err) != DSE_OK ||
-        core_machine_split(&f->arch, &f->split, &f->err) != DSE_OK ||
-        mapper_core_init(&f->split, engine_find(engine), NULL, BUDGET, &f->core, &f->err) != DSE_OK)
-        fail_msg("%s: %s", arch, f->err.text);
-    yaml_doc_free(&doc);
-}
 
 /* No bound of these would be filled up: 3x3 with 32 to 64 channels, 8 x 16 outputs; 512 to 512 of 4 x 4,
  * whose weights are more than any level holds; fully connected, 1024 to 64. */
@@ -53,7 +30,7 @@ struct found {
     struct evaluation_detail detail;
 };
 
-static void solve(struct fixture *f, const struct core_tile *asked, struct found *found)
+static void solve(struct core_fixture *f, const struct core_tile *asked, struct found *found)
 {
     struct evaluator *evaluator;
     if (mapper_core_solve(&f->core, asked, &f->arena, &found->problem, &found->result, &f->err) != DSE_OK)
@@ -69,7 +46,7 @@ static void solve(struct fixture *f, const struct core_tile *asked, struct found
 
 /* Weights pass the border once on machines where they alone stream; elsewhere the count says how often. What
  * the buffer keeps starts there; the core's energy is all but the DRAM's. */
-static void check_tile(struct fixture *f, const struct core_tile *asked)
+static void check_tile(struct core_fixture *f, const struct core_tile *asked)
 {
     static struct found found;
     struct core_cost cost;
@@ -111,8 +88,8 @@ static void test_streamed_words_are_those_of_the_plain_evaluator(void **state)
     (void)state;
     for (size_t a = 0; a < sizeof arch / sizeof *arch; a++)
         for (size_t e = 0; e < sizeof engine / sizeof *engine; e++) {
-            struct fixture f;
-            open_core(&f, arch[a], engine[e]);
+            struct core_fixture f;
+            core_fixture_open(&f, arch[a], engine[e], BUDGET);
             for (size_t i = 0; i < sizeof tile / sizeof *tile; i++)
                 check_tile(&f, &tile[i]);
             arena_free(&f.arena);
@@ -123,10 +100,10 @@ static void test_streamed_words_are_those_of_the_plain_evaluator(void **state)
  * as a whole, those of the second, 2,359,296, come in at least 9 pieces (262,144 words fit at a time). */
 static void test_pieces_and_shares_of_simba(void **state)
 {
-    struct fixture f;
+    struct core_fixture f;
     struct core_cost cost;
     (void)state;
-    open_core(&f, "simba", "cosa");
+    core_fixture_open(&f, "simba", "cosa", BUDGET);
     const int own = architecture_find_level(&f.core.arch, "WeightBuffer");
     assert_int_equal(f.split.halved, 1u << own);
     assert_int_equal(architecture_usable_words(&f.core.arch.level[own]), 2048);
@@ -156,14 +133,16 @@ static void test_vector_tiles_touch_the_buffer_for_what_it_keeps(void **state)
                                   .groups = 1,
                                   .operands = 2};
     struct core_cost cost;
-    struct fixture f;
+    struct core_fixture f;
     (void)state;
-    open_core(&f, "simba", "cosa"); /* 256 words read, 128 written, blocks of 8 at 29.6281407 pJ */
+    core_fixture_open(&f, "simba", "cosa",
+                      BUDGET); /* 256 words read, 128 written, blocks of 8 at 29.6281407 pJ */
     assert_int_equal(mapper_core_cost(&f.core, &add, &cost, &f.err), DSE_OK);
     assert_true(fabs(cost.buffer_energy_j - 48 * 29.6281407e-12) <= 1e-12 * cost.buffer_energy_j);
     assert_true(cost.stream_share == 0);
     arena_free(&f.arena);
-    open_core(&f, "mindmappings", "cosa"); /* inputs alone: 256 words in blocks of 4 at 8.8 pJ */
+    core_fixture_open(&f, "mindmappings", "cosa",
+                      BUDGET); /* inputs alone: 256 words in blocks of 4 at 8.8 pJ */
     assert_int_equal(mapper_core_cost(&f.core, &add, &cost, &f.err), DSE_OK);
     assert_true(fabs(cost.buffer_energy_j - 64 * 8.8e-12) <= 1e-12 * cost.buffer_energy_j);
     assert_true(cost.stream_share > 1);
