@@ -157,8 +157,32 @@ static void find_streams(struct replay *r)
     }
 }
 
-/* A load comes in while the tile before its own is next at the earliest; a store is over before the second
- * tile behind its own begins. */
+static bool reads(const struct replay *r, const struct instruction *it, uint32_t tensor)
+{
+    const struct instruction_room *room = &r->program->room[it->first_room];
+    for (uint32_t k = 0; k < it->n_read; k++)
+        if (room[k].tensor == tensor)
+            return true;
+    return false;
+}
+
+/* What the tile before read of its own level is there for a later one only if this one reads it, too. */
+static bool check_staying(struct replay *r, uint32_t instruction)
+{
+    const struct instruction_program *p = r->program;
+    const struct engine_state *core = &r->engine[CORE];
+    const struct instruction *before = &p->instruction[core->queue[core->next - 1]];
+    for (uint32_t k = 0; k < before->n_read; k++) {
+        const uint32_t tensor = p->room[before->first_room + k].tensor;
+        if (r->content[tensor].streamed && r->content[tensor].n_use > 0 &&
+            !reads(r, &p->instruction[instruction], tensor))
+            return fail(r, REPLAY_STREAM, instruction, tensor);
+    }
+    return true;
+}
+
+/* A load comes in while the tile before its own is next at the earliest; tiles that read it follow one
+ * another; a store is over before the second tile behind its own begins. */
 static bool check_streams(struct replay *r, uint32_t instruction)
 {
     const struct instruction *it = &r->program->instruction[instruction];
@@ -166,7 +190,11 @@ static bool check_streams(struct replay *r, uint32_t instruction)
     const struct engine_state *core = &r->engine[CORE];
     if (it->kind == INSTRUCTION_LOAD && it->streamed && core->n_over + 1 < r->content[room->tensor].tile)
         return fail(r, REPLAY_STREAM, instruction, room->tensor);
-    if (it->kind != INSTRUCTION_COMPUTE || core->next < 2)
+    if (it->kind != INSTRUCTION_COMPUTE || core->next < 1)
+        return true;
+    if (!check_staying(r, instruction))
+        return false;
+    if (core->next < 2)
         return true;
     const struct instruction *made = &r->program->instruction[core->queue[core->next - 2]];
     for (uint32_t k = made->n_read; k < made->n_read + made->n_write; k++) {

@@ -16,7 +16,9 @@ enum replay_fault {
     REPLAY_ELSEWHERE, /* a tensor is read or stored at another offset or of another size than it was made */
     REPLAY_MAP,       /* a feature map is loaded before it is stored to the last tile */
     REPLAY_DEADLOCK,  /* both engines wait */
-    REPLAY_STREAM /* what goes past the buffer is in a level of its own beside more than one other tile's */
+    /* what goes past the buffer is in a level of its own beside more than one other tile's, or is read again
+     * behind a tile that does not read it */
+    REPLAY_STREAM
 };
 
 struct replay_result {

@@ -120,6 +120,25 @@ static bool is_beside(const struct soma_maker *maker, uint32_t p)
     return p == 0 || soma_is_beside(maker->stream[p - 1].share, maker->stream[p].share);
 }
 
+/* Whether what tile i of the layer, at position p, streams as weights is there from the tile before. */
+static bool stays(const struct soma_maker *maker, const struct soma_layer_plan *layer, uint32_t i, uint32_t p)
+{
+    if (i == 0 || !soma_streams(maker->plan->graph, TENSOR_WEIGHT))
+        return false;
+    const struct fused_tile *tile = &maker->schedule->tile[p], *before = tile - 1;
+    return soma_stays(layer, &(struct soma_shape){before->b, before->k, before->h, before->w},
+                      &(struct soma_shape){tile->b, tile->k, tile->h, tile->w}, maker->stream[p].share);
+}
+
+/* A further tile reads what stays. */
+static void use_again(struct soma_maker *maker, uint32_t p, uint32_t id)
+{
+    struct fused_tensor *tensor = &maker->schedule->tensor[id];
+    tensor->last_use = (int32_t)p;
+    tensor->end = (int32_t)p + 1;
+    add_read(maker, p, id);
+}
+
 /* A load that goes past the buffer begins when its tile is next, or the one before where there is room. */
 static void stream_in(const struct soma_maker *maker, uint32_t p, enum tensor_role role,
                       struct fused_tensor *tensor)
@@ -162,7 +181,12 @@ static enum dse_status make_loads(struct soma_maker *maker, uint32_t l, uint32_t
         if (soma_too_large(&need))
             return dse_fail(err, DSE_LIMIT, "layer %s: it loads more than 2^53 bytes; use a smaller batch",
                             plan->graph->network->layer[l].name);
+        if (operand->second && stays(maker, layer, tile, (uint32_t)at) && soma_same_samples(layer, place)) {
+            use_again(maker, (uint32_t)at, maker->second);
+            continue;
+        }
         uint32_t id = add_tensor(maker, FUSED_IFMAP, l, tile, n_element(&need));
+        maker->second = operand->second ? id : maker->second;
         struct fused_tensor *tensor = &maker->schedule->tensor[id];
         tensor->source = operand->source;
         tensor->start = at - 1;
@@ -174,12 +198,16 @@ static enum dse_status make_loads(struct soma_maker *maker, uint32_t l, uint32_t
     return DSE_OK;
 }
 
-/* Weights that no buffer keeps come anew for each tile. */
+/* Weights that no buffer keeps come anew for each tile that does not find them in their own level. */
 static void make_streamed_weights(struct soma_maker *maker, uint32_t l)
 {
     const struct soma_layer_plan *layer = &maker->plan->layer[l];
     for (uint32_t i = 0; i < layer->n_tile; i++) {
         uint32_t p = soma_tile_position(layer, i);
+        if (stays(maker, layer, i, p)) {
+            use_again(maker, p, maker->schedule->n_tensor - 1);
+            continue;
+        }
         uint32_t id = add_tensor(maker, FUSED_WEIGHT, l, i, maker->plan->graph->weight_byte[l]);
         struct fused_tensor *tensor = &maker->schedule->tensor[id];
         tensor->first_use = tensor->last_use = (int32_t)p;
@@ -298,6 +326,12 @@ static bool is_tight(const struct fused_tensor *tensor)
     return tensor->streamed && fused_is_load(tensor) && tensor->start == tensor->first_use;
 }
 
+/* What stays in its own level past its first tile takes no room here for it. */
+static int32_t end_in_order(const struct fused_tensor *tensor)
+{
+    return tensor->streamed && fused_is_load(tensor) ? tensor->first_use + 1 : tensor->end;
+}
+
 /* Among tensors of one start. */
 static bool comes_before(const struct fused_tensor *a, const struct fused_tensor *b)
 {
@@ -305,8 +339,8 @@ static bool comes_before(const struct fused_tensor *a, const struct fused_tensor
          b_weight = b->kind == FUSED_WEIGHT && !b->streamed;
     if (a_weight != b_weight)
         return a_weight;
-    if (a->end != b->end)
-        return a->end < b->end;
+    if (end_in_order(a) != end_in_order(b))
+        return end_in_order(a) < end_in_order(b);
     if (is_tight(a) != is_tight(b))
         return is_tight(a) ? !fused_is_load(b) : fused_is_load(a);
     return a->kind < b->kind;

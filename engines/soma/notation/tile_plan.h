@@ -127,6 +127,26 @@ static inline bool soma_is_beside(double share, double next)
     return share + next <= 1;
 }
 
+/* Whether a tile finds the weights that it streams in their level, since the one right before it is of the same
+ * layer and shape: the same mapping puts the same words in the same places, and all of them stay
+ * (core_cost.stream_share of the tile). docs/fused-machines.md, "What stays". */
+static inline bool soma_stays(const struct soma_layer_plan *layer, const struct soma_shape *before,
+                              const struct soma_shape *tile, double share)
+{
+    return layer->step == 1 && share <= 1 && before->b == tile->b && before->k == tile->k &&
+           before->h == tile->h && before->w == tile->w;
+}
+
+/* Whether the tile at `place`, not the first of its layer, has the samples of the one before it, and so its
+ * second operand. */
+static inline bool soma_same_samples(const struct soma_layer_plan *layer, const struct soma_place *place)
+{
+    for (int axis = layer->axis[SOMA_B] + 1; axis < SOMA_N_AXIS; axis++)
+        if (place->at[axis] > 0)
+            return true;
+    return layer->axis[SOMA_B] == SOMA_ONE;
+}
+
 /* Bytes that cross the chip's border for so many of a tensor (core_cost.stream_times). */
 static inline uint64_t soma_times(uint64_t byte, double times)
 {

@@ -23,6 +23,9 @@ struct tile_stream {
     uint32_t pieces;
     uint64_t byte, cycle; /* of its loads past the buffer */
     uint64_t ahead;       /* so much before the last of them is over it may begin, when that is late */
+    uint32_t n_kept;      /* tensors that the tile before, of its layer, has loaded for it */
+    bool stays;           /* weights do so, */
+    bool second_stays;    /* and the second operand */
 };
 
 struct soma_tile_memo {
@@ -64,6 +67,7 @@ struct group_state {
     uint64_t *dead_byte;   /* (n_tile + 1) that are no longer alive from this tile on */
     uint64_t *weight_byte; /* (n_tile + 1) that are alive from this tile on */
     bool bytes_only;       /* tiles are not priced */
+    const struct soma_shape *before; /* the shape of the layer's tile before the one that is measured */
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -145,6 +149,10 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
             continue;
         if (!bytes_of(graph, &need, &byte))
             return false;
+        if (stream && operand->second && stream->second_stays) {
+            stream->n_kept++;
+            continue;
+        }
         if (stream && soma_streams(graph, soma_operand_role(operand))) {
             add_stream(group, soma_operand_role(operand), byte, made, stream);
             continue;
@@ -154,8 +162,12 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
         made->load_cycle += load_cycle(group, byte);
         made->n_load++;
     }
-    if (stream && graph->weight_byte[l] > 0 && soma_streams(graph, TENSOR_WEIGHT))
-        add_stream(group, TENSOR_WEIGHT, graph->weight_byte[l] * graph->word_byte, made, stream);
+    if (stream && graph->weight_byte[l] > 0 && soma_streams(graph, TENSOR_WEIGHT)) {
+        if (stream->stays)
+            stream->n_kept++;
+        else
+            add_stream(group, TENSOR_WEIGHT, graph->weight_byte[l] * graph->word_byte, made, stream);
+    }
     return true;
 }
 
@@ -201,6 +213,10 @@ static enum dse_status measure_tile(const struct group_state *group, uint32_t l,
     *valid = bytes_of(plan->graph, shape, &made->output_byte);
     if (*valid && stream && !group->bytes_only) /* it says how much is to be loaded */
         DSE_TRY(tile_cost(group, l, shape, memo, made, stream, valid, err));
+    if (stream && group->before && soma_streams(plan->graph, TENSOR_WEIGHT)) {
+        stream->stays = soma_stays(layer, group->before, shape, stream->share);
+        stream->second_stays = stream->stays && soma_same_samples(layer, place);
+    }
     *valid = *valid && add_loads(group, l, place, made, stream);
     if (!*valid)
         return DSE_OK;
@@ -228,6 +244,7 @@ static enum dse_status measure_layer(struct group_state *group, uint32_t at, str
     uint32_t l = group->plan.lfa->order[at];
     const struct soma_layer_plan *layer = &group->plan.layer[l];
     struct soma_place place = {{0}};
+    struct soma_shape before;
     struct group_tile common = {0};
     uint64_t weight_byte = held_weight_byte(group->plan.graph, l);
     common.weight_cycle = load_cycle(group, weight_byte);
@@ -246,11 +263,14 @@ static enum dse_status measure_layer(struct group_state *group, uint32_t at, str
     }
     for (uint32_t i = 0, p = layer->first; i < layer->n_tile && *valid; i++, p += layer->step) {
         struct soma_shape shape = soma_tile_shape(layer, &place);
+        group->before = i > 0 ? &before : NULL;
         group->tile[p] = common;
         DSE_TRY(measure_tile(group, l, &shape, &place, memo, &group->tile[p],
                              group->stream ? &group->stream[p] : NULL, valid, err));
         soma_next_place(&group->plan.grid[layer->flc], &place);
+        before = shape;
     }
+    group->before = NULL;
     return DSE_OK;
 }
 
@@ -322,7 +342,7 @@ static void run_tile(struct group_state *group, const struct group_tile *tile, b
         times->dram_byte[FUSED_STREAMED_IN] += group->stream[p].byte;
     times->core_energy_j += tile->energy_j;
     times->n_tensor += tile->n_load + 1;
-    times->n_read += tile->n_load;
+    times->n_read += tile->n_load + (group->stream ? group->stream[p].n_kept : 0);
 }
 
 static void run(struct group_state *group, struct soma_group_times *times)

@@ -337,6 +337,35 @@ static void test_replay_finds_what_is_never_used(void **state)
     arena_free(&arena);
 }
 
+/* By hand: weights past the buffer, 0, that two tiles read. Their level is theirs while one follows the
+ * other, not behind a tile of another layer. */
+static void test_what_stays_is_read_by_tiles_in_a_row(void **state)
+{
+    static const char head[] = "instructions: 1\nnetwork: n\n"
+                               "buffer: {bytes: 8, alignment: 1, peak: 0, living: 0}\n"
+                               "count: {load: 1, store: 0, compute: 3}\ncycles: 31\nstream:\n"
+                               "- {load: 0, stream: 8, cycles: 1, weights: a, of: [a, 0]}\n";
+    static const char first[] = "- {compute: a, tile: 0, wait: 1, cycles: 10, reads: [[0, 0, 0]], writes: []}\n",
+                      second[] = "- {compute: a, tile: 1, cycles: 10, reads: [[0, 0, 0]], writes: []}\n",
+                      other[] = "- {compute: b, tile: 0, cycles: 10, reads: [], writes: []}\n";
+    (void)state;
+    for (int between = 0; between < 2; between++) {
+        char text[1024];
+        struct instruction_program program;
+        struct replay_result result;
+        struct arena arena;
+        struct dse_error err;
+        snprintf(text, sizeof text, "%s%s%s%s", head, first, between ? other : second,
+                 between ? second : other);
+        arena_init(&arena);
+        assert_int_equal(instruction_read("t", text, strlen(text), &arena, &program, &err), DSE_OK);
+        assert_int_equal(instruction_replay(&program, &arena, NULL, &result, &err), DSE_OK);
+        assert_int_equal(result.fault, between ? REPLAY_STREAM : REPLAY_OK);
+        assert_int_equal(result.cycle, between ? 11 : 31);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_replay_finds_every_wait_that_is_missed),
         cmocka_unit_test(test_replay_names_each_fault),
         cmocka_unit_test(test_replay_finds_what_is_never_used),
+        cmocka_unit_test(test_what_stays_is_read_by_tiles_in_a_row),
     };
     return cmocka_run_group_tests_name("replay of instructions", tests, NULL, NULL);
 }
