@@ -28,15 +28,16 @@ static void workspace_delete(struct eval_workspace *workspace)
 }
 
 #define HOOKS                                                                                                \
-    .kind = ACCOUNTING_MAPPING, .accepts = interstellar_accepts,                                             \
-    .evaluator_byte = sizeof(struct interstellar_compiled), .compile = interstellar_compile,                 \
-    .move = interstellar_compile, .workspace_new = workspace_new, .workspace_fits = workspace_fits,          \
-    .workspace_delete = workspace_delete, .run = interstellar_run, .detail = interstellar_detail,            \
-    .bound_applies = interstellar_bound_applies, .points = &interstellar_points, .orders_spatial = true
+    .kind = ACCOUNTING_MAPPING, .evaluator_byte = sizeof(struct interstellar_compiled),                      \
+    .compile = interstellar_compile, .move = interstellar_compile, .workspace_new = workspace_new,           \
+    .workspace_fits = workspace_fits, .workspace_delete = workspace_delete, .run = interstellar_run,         \
+    .detail = interstellar_detail, .bound_applies = interstellar_bound_applies,                              \
+    .points = &interstellar_points, .orders_spatial = true
 
 const struct accounting accounting_interstellar = {
     .name = "interstellar",
     .summary = "Interstellar's counts and energy, with sounder rules for strides, bypass and capacity",
+    .accepts = interstellar_accepts,
     .check = interstellar_check,
     .bound = interstellar_bound,
     HOOKS,
@@ -45,6 +46,7 @@ const struct accounting accounting_interstellar = {
 const struct accounting accounting_interstellar_compat = {
     .name = "interstellar-compat",
     .summary = "the counts and energy of Interstellar's published program, its rounding and limits included",
+    .accepts = interstellar_accepts_compat,
     .check = interstellar_check_compat,
     .bound = interstellar_bound_compat,
     HOOKS,

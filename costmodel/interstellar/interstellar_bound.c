@@ -10,13 +10,20 @@
 struct bound {
     const struct problem *problem;
     const struct architecture *arch;
-    const struct reuse_tensor *tensor;
     enum reuse_rule rule;
+    const struct reuse_tensor *tensor;
+    const struct tensor *shape; /* the same one of the problem's */
 };
+
+static void take_tensor(struct bound *b, const struct interstellar_reuse *reuse, uint32_t t)
+{
+    b->tensor = &reuse->tensor[t];
+    b->shape = &b->problem->tensor[t];
+}
 
 static bool may_keep(const struct bound *b, uint32_t l)
 {
-    return b->arch->level[l].keep_role >> b->tensor->role & 1u;
+    return architecture_keeps(b->arch, l, b->shape);
 }
 
 /* The outermost level that may keep the tensor, or n_level. */
@@ -187,7 +194,7 @@ static double level_cycles(struct bound *b, const struct interstellar_reuse *reu
     const struct storage_level *level = &b->arch->level[l];
     struct interstellar_demand demand = {0, 0};
     for (uint32_t t = 0; t < reuse->n_tensor; t++) {
-        b->tensor = &reuse->tensor[t];
+        take_tensor(b, reuse, t);
         if (home_of(b) == l)
             *(b->tensor->output ? &demand.write_word : &demand.read_word) +=
                 least_count(b) * b->tensor->size_word / (double)level->instances;
@@ -201,7 +208,7 @@ static void bound_by(const struct problem *problem, const struct architecture *a
                      struct lower_bound *out)
 {
     struct interstellar_reuse reuse;
-    struct bound b = {problem, arch, NULL, rule};
+    struct bound b = {problem, arch, rule, NULL, NULL};
     const double macs = (double)problem_macs(problem);
     double cycles = ceil(macs / (double)arch->mac.instances), wait = 0, energy_j = macs * arch->mac.energy_j;
     struct way way[PROBLEM_TENSOR_MAX][ARCH_LEVEL_MAX];
@@ -212,7 +219,7 @@ static void bound_by(const struct problem *problem, const struct architecture *a
         wait += (double)(arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle);
     }
     for (uint32_t t = 0; t < reuse.n_tensor; t++) {
-        b.tensor = &reuse.tensor[t];
+        take_tensor(&b, &reuse, t);
         energy_j += hop_energy(&b);
         n_way[n_kept] = list_ways(&b, way[n_kept]);
         n_kept += n_way[n_kept] > 0;
@@ -240,10 +247,10 @@ bool interstellar_bound_applies(const struct problem *problem, const struct arch
                                 const struct mapping *mapping)
 {
     struct interstellar_reuse reuse;
-    struct bound b = {problem, arch, NULL, REUSE_SANE};
+    struct bound b = {problem, arch, REUSE_SANE, NULL, NULL};
     interstellar_reuse_compile(problem, &reuse);
     for (uint32_t t = 0; t < reuse.n_tensor; t++) {
-        b.tensor = &reuse.tensor[t];
+        take_tensor(&b, &reuse, t);
         const uint32_t home = home_of(&b);
         if (home < arch->n_level && !(mapping->level[home].keep >> t & 1u))
             return false;

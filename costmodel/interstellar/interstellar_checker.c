@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "costmodel/interstellar/interstellar_compiled.h"
 
@@ -93,13 +94,23 @@ static bool keeps(const struct check *c, uint32_t l, uint32_t t)
     return c->mapping->level[l].keep >> t & 1u;
 }
 
+/* By its role, or because the level names it. */
+static bool may_hold(const struct check *c, uint32_t l, const struct tensor *tensor)
+{
+    const struct storage_level *level = &c->arch->level[l];
+    bool named = false;
+    for (uint32_t i = 0; i < c->arch->n_tensor_name; i++)
+        named = named || ((level->keep_name >> i & 1u) && !strcmp(c->arch->tensor_name[i], tensor->name));
+    return named || (level->keep_role >> tensor->role & 1u);
+}
+
 static bool check_keeps(const struct check *c)
 {
     for (uint32_t t = 0; t < c->problem->n_tensor; t++) {
         uint32_t n_kept = 0;
         for (uint32_t l = 0; l < c->arch->n_level; l++) {
             n_kept += keeps(c, l, t);
-            if (keeps(c, l, t) && !(c->arch->level[l].keep_role >> c->problem->tensor[t].role & 1u))
+            if (keeps(c, l, t) && !may_hold(c, l, &c->problem->tensor[t]))
                 return refuse(c, "%s cannot hold %s", c->arch->level[l].name, c->problem->tensor[t].name);
         }
         if (n_kept == 0)
@@ -194,6 +205,21 @@ static bool check_sizes(const struct check *c)
     return true;
 }
 
+/* Storages that share banks: a bank holds words of one storage, and each storage has at least one. */
+static bool check_banks(const struct check *c)
+{
+    for (uint32_t g = 0; g < c->arch->n_group; g++) {
+        double banks = 0;
+        for (uint32_t l = 0; l < c->arch->n_level; l++)
+            if (c->arch->level[l].bank_group == g + 1)
+                banks += fmax(1, ceil(held(c, l, 0, (int)l, false) / c->arch->level[l].bank_word));
+        if (banks > c->arch->group[g].banks)
+            return refuse(c, "the storages of %s need %.0f banks together, it has %" PRIu32,
+                          c->arch->group[g].name, banks, c->arch->group[g].banks);
+    }
+    return true;
+}
+
 /* What spreads further in lies on the instances there are; what a level spreads over, in its own array. */
 static bool check_arrays(const struct check *c)
 {
@@ -221,7 +247,8 @@ static bool accepts(const struct check *c)
 {
     if (c->reason && c->size)
         c->reason[0] = '\0';
-    return check_shape(c) && check_factors(c) && check_keeps(c) && check_sizes(c) && check_arrays(c);
+    return check_shape(c) && check_factors(c) && check_keeps(c) && check_sizes(c) && check_banks(c) &&
+           check_arrays(c);
 }
 
 bool interstellar_check(const struct problem *problem, const struct architecture *arch,

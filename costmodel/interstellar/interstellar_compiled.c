@@ -14,16 +14,23 @@ enum dse_status interstellar_accepts(const struct architecture *arch, struct dse
         return dse_fail(err, DSE_BAD_INPUT,
                         "it is a GPU, and what fits its thread blocks and registers is no rule of "
                         "Interstellar's");
+    return DSE_OK;
+}
+
+enum dse_status interstellar_accepts_compat(const struct architecture *arch, struct dse_error *err)
+{
     if (arch->n_group > 0)
         return dse_fail(err, DSE_BAD_INPUT,
-                        "the storages of %s share banks, and in Interstellar each has a size of its own",
+                        "the storages of %s share banks, and in the authors' program each has a size of its "
+                        "own; take accounting interstellar",
                         arch->group[0].name);
     for (uint32_t l = 0; l < arch->n_level; l++)
         if (arch->level[l].keep_name)
             return dse_fail(err, DSE_BAD_INPUT,
-                            "%s keeps %s by name, and Interstellar knows Weights, Inputs and Outputs",
+                            "%s keeps %s by name, and the authors' program knows weights, inputs and "
+                            "outputs; take accounting interstellar",
                             arch->level[l].name, arch->tensor_name[__builtin_ctz(arch->level[l].keep_name)]);
-    return DSE_OK;
+    return interstellar_accepts(arch, err);
 }
 
 /* Numbers of cycles stay below 2^62: even if every multiply-accumulate fetched all its words anew. */
@@ -96,7 +103,8 @@ static void compile_energies(struct interstellar_compiled *compiled, uint32_t l)
             read_j = write_j = level->part[level->part_of[problem->tensor[t].role]].access_energy_j;
         compiled->read_j[l][t] = read_j + level->address_energy_j;
         compiled->write_j[l][t] = write_j + level->address_energy_j;
-        compiled->may_keep[l] |= (level->keep_role >> problem->tensor[t].role & 1u) << t;
+        compiled->may_keep[l] |= (uint32_t)architecture_keeps(&compiled->base.arch, l, &problem->tensor[t])
+                                 << t;
     }
 }
 

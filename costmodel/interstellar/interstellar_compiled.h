@@ -97,6 +97,8 @@ void interstellar_total(const struct interstellar_compiled *compiled, const stru
 
 /* The hooks of the accountings (costmodel/accounting/accounting.h). */
 DSE_MUST_CHECK enum dse_status interstellar_accepts(const struct architecture *arch, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status interstellar_accepts_compat(const struct architecture *arch,
+                                                           struct dse_error *err);
 DSE_MUST_CHECK enum dse_status interstellar_compile(struct evaluator *evaluator,
                                                     const struct architecture *arch, struct dse_error *err);
 bool interstellar_run(const struct evaluator *evaluator, struct eval_workspace *workspace,

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "costmodel/interstellar/interstellar_compiled.h"
+#include "costmodel/model/bank_group.h"
 
 /* Padded bounds below this keep products of all of them, and words of tiles, exact enough to compare. */
 #define PADDED_MAX 0x1p32
@@ -166,6 +167,7 @@ static bool tiles_fit(const struct interstellar_compiled *c, const struct mappin
                       struct misfit_info *fit)
 {
     struct extents e;
+    uint64_t words[ARCH_LEVEL_MAX] = {0};
     for (uint32_t d = 0; d < mapping->n_dim; d++) {
         e.instance[d] = 1;
         e.bank[d] = mapping->level[0].spatial[d];
@@ -185,8 +187,10 @@ static bool tiles_fit(const struct interstellar_compiled *c, const struct mappin
                 fit->tensors = mapping->level[l].keep & c->memory[l][i].tensors;
                 return false;
             }
+        if (c->base.arch.level[l].bank_group) /* no more than its size, which was looked at */
+            words[l] = (uint64_t)words_of(c, mapping->level[l].keep, e.instance);
     }
-    return true;
+    return bank_groups_fit(&c->base.arch, words, fit);
 }
 
 bool interstellar_fits(const struct interstellar_compiled *c, const struct mapping *mapping,

@@ -231,8 +231,7 @@ enum dse_status points_read_line(const char *text, size_t length, const char *pa
     for (uint32_t l = 0; l < arch->n_level; l++) {
         mapping->level[l].keep = 0;
         for (uint32_t t = 0; t < problem->n_tensor; t++)
-            mapping->level[l].keep |=
-                (uint8_t)((arch->level[l].keep_role >> problem->tensor[t].role & 1u) << t);
+            mapping->level[l].keep |= (uint8_t)(architecture_keeps(arch, l, &problem->tensor[t]) << t);
     }
     return read_point(&r);
 }

@@ -24,7 +24,7 @@ static void write_level(const struct writer *w, const struct architecture *arch,
         between = " ";
     }
     for (uint32_t t = 0; t < w->problem->n_tensor; t++)
-        if (!(level->keep >> t & 1u) && (arch->level[l].keep_role >> w->problem->tensor[t].role & 1u)) {
+        if (!(level->keep >> t & 1u) && architecture_keeps(arch, l, &w->problem->tensor[t])) {
             text_append(w->out, "%s-%s", between, w->problem->tensor[t].name);
             between = " ";
         }

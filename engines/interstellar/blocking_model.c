@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "costmodel/model/bank_group.h"
+
 /* The dimensions inside first, then the others; of equal ones the lower. */
 static void place_dims(struct blocking_order *order, uint32_t n_dim, const uint32_t *chain, uint32_t n)
 {
@@ -59,19 +61,30 @@ static void add_chains(struct blocking_model *model, uint32_t loops, uint32_t *c
         add_order(model, chain, n);
 }
 
-static bool keeps(const struct architecture *arch, uint32_t v, enum tensor_role role)
-{
-    return arch->level[v].keep_role >> role & 1;
-}
-
 /* Does level v keep not all of the tensors (bit t)? */
 static bool lacks(const struct architecture *arch, uint32_t v, uint32_t tensors,
                   const struct problem *problem)
 {
     for (uint32_t t = 0; t < problem->n_tensor; t++)
-        if (tensors >> t & 1 && !keeps(arch, v, problem->tensor[t].role))
+        if (tensors >> t & 1 && !architecture_keeps(arch, v, &problem->tensor[t]))
             return true;
     return false;
+}
+
+/* Storages that share banks: each one further in has at least one. */
+static void compile_group(struct blocking_model *model, const struct architecture *arch, uint32_t v)
+{
+    const uint32_t group = arch->level[v].bank_group;
+    struct blocking_level *level = &model->level[v];
+    if (group == 0)
+        return;
+    level->group = group;
+    level->bank_word = arch->level[v].bank_word;
+    level->most_bank = arch->group[group - 1].banks;
+    for (uint32_t w = 0; w < v; w++) {
+        level->most_bank -= arch->level[w].bank_group == group;
+        level->open = level->open || arch->level[w].bank_group == group;
+    }
 }
 
 static void compile_memories(struct blocking_level *level, const struct problem *problem,
@@ -83,7 +96,8 @@ static void compile_memories(struct blocking_level *level, const struct problem 
         *memory = (struct blocking_memory){.more_than_least = storage->n_part == 1};
         for (uint32_t t = 0; t < problem->n_tensor; t++) {
             enum tensor_role role = problem->tensor[t].role;
-            if (keeps(arch, v, role) && (!storage->n_part || storage->part_of[role] == p))
+            if (architecture_keeps(arch, v, &problem->tensor[t]) &&
+                (!storage->n_part || storage->part_of[role] == p))
                 memory->tensors |= 1u << t;
         }
         const uint64_t words = storage->n_part ? storage->part[p].size_word : storage->size_word;
@@ -115,7 +129,7 @@ static double visit_energy(const struct storage_level *storage, const struct reu
 static uint32_t demand_level(const struct blocking_model *model, const struct architecture *arch, uint32_t v,
                              uint32_t t)
 {
-    while (model->rule == REUSE_SANE && v > 0 && !keeps(arch, v - 1, model->reuse.tensor[t].role))
+    while (model->rule == REUSE_SANE && v > 0 && !architecture_keeps(arch, v - 1, &model->problem->tensor[t]))
         v--;
     return v;
 }
@@ -153,7 +167,8 @@ static void compile_level(struct blocking_model *model, const struct architectur
     for (uint32_t t = 0; t < model->n_tensor; t++) {
         const struct reuse_tensor *tensor = &model->reuse.tensor[t];
         const uint32_t demand = demand_level(model, arch, v, t);
-        const bool kept = keeps(arch, v, tensor->role), late = kept && demand < v && level->limited;
+        const bool kept = architecture_keeps(arch, v, &model->problem->tensor[t]);
+        const bool late = kept && demand < v && level->limited;
         const bool shared = array_between(model, v, demand) || (rules->timed && late);
         level->passes |= (uint32_t)(demand < v) << t;
         level->keeps |= (uint32_t)kept << t;
@@ -172,6 +187,7 @@ static void compile_level(struct blocking_model *model, const struct architectur
             *(shared ? &level->lend_j[t] : &model->level[demand].visit_j[t]) =
                 visit_energy(storage, tensor, &model->level[demand].first_j[t]);
     }
+    compile_group(model, arch, v);
     if (v + 1 < arch->n_level)
         compile_memories(level, model->problem, arch, v, rules->half_full);
 }
@@ -250,6 +266,22 @@ bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_
             return false;
     }
     return true;
+}
+
+bool blocking_take_banks(const struct blocking_model *model, uint32_t v, const uint32_t *extent,
+                         uint32_t *taken)
+{
+    const struct blocking_level *level = &model->level[v];
+    uint64_t words = 0;
+    if (level->group == 0)
+        return true;
+    for (uint32_t t = 0; t < model->n_tensor; t++)
+        if (level->keeps >> t & 1)
+            words += blocking_tile_words(&model->box[t], extent, false);
+    uint32_t *banks = &taken[level->group - 1];
+    const uint64_t all = *banks + bank_group_need(words, level->bank_word);
+    *banks = level->open ? (uint32_t)all : 0;
+    return all <= level->most_bank;
 }
 
 void blocking_counts(const struct blocking_model *model, uint32_t v, uint32_t k, const double *outside,

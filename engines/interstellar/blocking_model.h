@@ -50,6 +50,10 @@ struct blocking_level {
     uint32_t keeps;                                                          /* bit t */
     bool limited;                                                            /* by one of these bandwidths */
     double read_word_per_cycle, write_word_per_cycle, shared_word_per_cycle; /* of an instance */
+    uint32_t group;     /* whose banks it shares, counted from 1; 0: none */
+    uint32_t bank_word; /* of one of them */
+    uint32_t most_bank; /* for it and those of the group further out: each one further in has one at least */
+    bool open;          /* there are some further in */
 };
 
 /* The ranks of a tensor, close together: terms begin[r] .. begin[r + 1] - 1 add up in rank r. */
@@ -103,6 +107,12 @@ void blocking_model_compile(const struct problem *problem, const struct architec
  * where it has none for several together, as far as can be said? With `least`, are they large enough too? */
 bool blocking_fits(const struct blocking_model *model, uint32_t v, const uint32_t *extent, double instances,
                    bool least);
+
+/* Level v's tiles of extent[d] (n_dim) in one instance take banks of the group that it shares, if it does, on
+ * top of those that levels further out have taken (ARCH_GROUP_MAX groups); behind the innermost of a group
+ * none of its count any more. False: it has not so many. */
+bool blocking_take_banks(const struct blocking_model *model, uint32_t v, const uint32_t *extent,
+                         uint32_t *taken);
 
 /* Words of a tensor's tile of extent[d] (n_dim); `loose`: without the gaps that strides leave, so that no
  * parts of a tile need less together. */

@@ -119,7 +119,7 @@ static void trace_best(struct blocking_search *search, const struct inner *first
         space_iterations(space, v, outermost ? NULL : &best->bank[v + 1], &best->tile[v], outside, inside);
         blocking_counts(&space->model, v, at.order, outside, inside, count);
         if (!proof_load_served(search, v, load, at.order, outside, inside, count, &load) ||
-            !proof_load_passed(search, v, load, at.choice, &load))
+            !proof_load_passed(search, v, load, at.choice, &best->bank[v], &load))
             return; /* out of memory: these loads were there before */
         at = *proof_slot(search, v - 1, &best->bank[v], load);
     }

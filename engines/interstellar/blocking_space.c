@@ -220,6 +220,17 @@ bool space_choose(const struct blocking_space *space, uint32_t v, uint32_t c,
     return v == 0 || blocking_fits(&space->model, v - 1, extent, 1, true);
 }
 
+bool space_take_banks(const struct blocking_space *space, uint32_t v, const struct blocking_node *node,
+                      uint32_t *taken)
+{
+    uint32_t extent[PROBLEM_DIM_MAX];
+    if (space->model.level[v].group == 0)
+        return true;
+    for (uint32_t d = 0; d < space->model.n_dim; d++)
+        extent[d] = space_state(space, layer_tile(&space->model, v) - 1, d, node)->tile;
+    return blocking_take_banks(&space->model, v, extent, taken);
+}
+
 /* A walk over the loops of one layer. */
 struct listing {
     const struct blocking_space *space;

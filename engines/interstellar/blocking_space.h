@@ -106,6 +106,10 @@ static inline uint64_t space_open_choices(const struct blocking_space *space, ui
 bool space_choose(const struct blocking_space *space, uint32_t v, uint32_t c,
                   const struct blocking_node *from, struct blocking_node *to);
 
+/* blocking_take_banks of the tiles of level v at the node in front of its temporal step. */
+bool space_take_banks(const struct blocking_space *space, uint32_t v, const struct blocking_node *node,
+                      uint32_t *taken);
+
 /* The debts in front of level v - 1 behind choice c of the array below level v, if there is one. */
 void space_debt(const struct blocking_space *space, uint32_t v, uint32_t c, const struct blocking_debt *in,
                 struct blocking_debt *out);

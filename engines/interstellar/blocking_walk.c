@@ -20,7 +20,8 @@ struct place {
     struct blocking_point point;
     uint32_t v;
     double outer_j;
-    struct blocking_debt *debt; /* [v] in front of level v */
+    struct blocking_debt *debt;     /* [v] in front of level v */
+    uint32_t banks[ARCH_GROUP_MAX]; /* taken by levels further out */
 };
 
 static bool enter(struct place *place);
@@ -42,15 +43,19 @@ static bool finish_point(struct place *place)
 static bool go_inwards(struct place *place, double energy_j)
 {
     const double outer_j = place->outer_j;
-    bool more;
+    uint32_t banks[ARCH_GROUP_MAX];
+    bool more = true;
     place->outer_j += energy_j;
+    memcpy(banks, place->banks, sizeof banks);
     if (place->v == 0) {
         more = finish_point(place);
     } else {
         place->v--;
-        more = enter(place);
+        if (space_take_banks(place->search->space, place->v, &place->point.bank[place->v + 1], place->banks))
+            more = enter(place);
         place->v++;
     }
+    memcpy(place->banks, banks, sizeof banks);
     place->outer_j = outer_j;
     return more;
 }

@@ -25,6 +25,7 @@ struct way_list {
 struct load {
     double use;                                /* iterations of all arrays so far; 1 where nobody asks */
     double read_word, write_word, shared_word; /* left of the pending level's bandwidth; INFINITY: no limit */
+    uint32_t banks[ARCH_GROUP_MAX];            /* taken by levels further out */
     struct blocking_debt debt;
 };
 
@@ -136,10 +137,10 @@ uint64_t proof_reached(struct blocking_search *search, uint32_t v, struct sorted
 bool proof_load_served(struct blocking_search *search, uint32_t v, uint32_t load, uint32_t k,
                        const double *outside, const double *inside, const double *count, uint32_t *after);
 
-/* The number of the load in front of level v - 1, behind choice c of the array below level v, if there is
- * one, when the one before it is `load`. False: out of memory. */
+/* The number of the load in front of level v - 1 at a node behind choice c of the array below level v, if
+ * there is one, when the one before it is `load`. False: too many banks, or out of memory. */
 bool proof_load_passed(struct blocking_search *search, uint32_t v, uint32_t load, uint32_t c,
-                       uint32_t *after);
+                       const struct blocking_node *node, uint32_t *after);
 
 /* Load number 0. */
 bool proof_load_first(struct blocking_search *search);

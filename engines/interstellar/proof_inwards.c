@@ -161,7 +161,7 @@ static bool find_way(struct blocking_search *search, const struct start *start, 
         if (start->steps > space->most_cycle * use)
             return false;
     }
-    if (v > 0 && (!proof_load_passed(search, v, start->load, c, &load) ||
+    if (v > 0 && (!proof_load_passed(search, v, start->load, c, &bank, &load) ||
                   !find_inner(search, v - 1, &bank, load, cutoff, &inner)))
         return false;
     way->inner_j = inner.inner_j;
@@ -272,7 +272,7 @@ static void try_order(struct blocking_search *search, uint32_t v, uint32_t i, ui
     if (!level->ways) {
         struct inner inner = {.inner_j = 0};
         uint32_t after = load;
-        if (v > 0 && !proof_load_passed(search, v, load, 0, &after))
+        if (v > 0 && !proof_load_passed(search, v, load, 0, &level->list.node[i], &after))
             return;
         const bool found =
             v == 0 || find_inner(search, v - 1, &level->list.node[i], after, out->inner_j - energy_j, &inner);

@@ -1,5 +1,5 @@
-/* Loads: what the ways into a node differ in besides the node. Without tensors that pass by levels and
- * without a limit of time there is only one. */
+/* Loads: what the ways into a node differ in besides the node. Without tensors that pass by levels, without
+ * levels that share banks and without a limit of time there is only one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,8 @@ static uint64_t mix(uint64_t hash, double value)
 static uint64_t hash_load(const struct load *load)
 {
     uint64_t hash = mix(mix(0, load->use), load->read_word);
+    for (uint32_t g = 0; g < ARCH_GROUP_MAX; g++)
+        hash = hash * 31 + load->banks[g];
     for (uint32_t i = 0; i < load->debt.n; i++) {
         const struct blocking_charge *charge = &load->debt.charge[i];
         hash = mix(mix(hash, charge->visit_j), charge->together);
@@ -34,7 +36,8 @@ static uint64_t hash_load(const struct load *load)
 static bool is_same(const struct load *a, const struct load *b)
 {
     bool same = a->use == b->use && a->read_word == b->read_word && a->write_word == b->write_word &&
-                a->shared_word == b->shared_word && a->debt.n == b->debt.n;
+                a->shared_word == b->shared_word && a->debt.n == b->debt.n &&
+                memcmp(a->banks, b->banks, sizeof a->banks) == 0;
     for (uint32_t i = 0; same && i < a->debt.n; i++) {
         const struct blocking_charge *one = &a->debt.charge[i], *two = &b->debt.charge[i];
         same = one->visit_j == two->visit_j && one->word == two->word && one->together == two->together &&
@@ -213,7 +216,8 @@ static uint32_t *memory_of(struct blocking_search *search, uint32_t v, uint32_t 
     return *row ? &(*row)[c] : NULL;
 }
 
-bool proof_load_passed(struct blocking_search *search, uint32_t v, uint32_t load, uint32_t c, uint32_t *after)
+/* The same whatever node the choice leads to. */
+static bool pass_array(struct blocking_search *search, uint32_t v, uint32_t load, uint32_t c, uint32_t *after)
 {
     const struct blocking_space *space = search->space;
     bool pending = false;
@@ -242,6 +246,17 @@ bool proof_load_passed(struct blocking_search *search, uint32_t v, uint32_t load
     if (memory)
         *memory = *after + 1;
     return true;
+}
+
+bool proof_load_passed(struct blocking_search *search, uint32_t v, uint32_t load, uint32_t c,
+                       const struct blocking_node *node, uint32_t *after)
+{
+    if (!pass_array(search, v, load, c, after))
+        return false;
+    if (v == 0 || search->space->model.level[v - 1].group == 0)
+        return true;
+    struct load next = search->proof->loads.load[*after];
+    return space_take_banks(search->space, v - 1, node, next.banks) && number_of(search, &next, after);
 }
 
 void proof_loads_free(struct load_list *list)

@@ -66,4 +66,35 @@ static inline void small_machine(struct architecture *arch, uint64_t register_wo
         .name = "MAC", .word_bit = 8, .instances = 4, .mesh_x = 2, .mesh_y = 2, .energy_j = 1e-12};
 }
 
+/* Let two or more storages of one number of instances share banks, if there are so many below the outermost
+ * one, and let one keep a tensor of the problem by name alone. */
+static inline void small_banks(struct random_stream *stream, const struct problem *problem,
+                               struct architecture *arch)
+{
+    const uint32_t first = random_below(stream, arch->n_level - 1);
+    struct storage_level *named = &arch->level[random_below(stream, arch->n_level - 1)];
+    uint32_t n = 0, member[ARCH_LEVEL_MAX];
+    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
+        if (arch->level[l].instances == arch->level[first].instances && random_below(stream, 4))
+            member[n++] = l;
+    if (random_below(stream, 3) == 0) {
+        named->keep_role = 0;
+        named->keep_name = 1;
+        arch->n_tensor_name = 1;
+        (void)text_copy(arch->tensor_name[0], ARCH_NAME_MAX,
+                        problem->tensor[random_below(stream, problem->n_tensor)].name);
+    }
+    if (n < 2)
+        return;
+    arch->n_group = 1;
+    (void)text_copy(arch->group[0].name, ARCH_NAME_MAX, "Group");
+    arch->group[0].banks = n + random_below(stream, 9);
+    for (uint32_t i = 0; i < n; i++) {
+        struct storage_level *level = &arch->level[member[i]];
+        level->bank_group = 1;
+        level->bank_word = 1 + random_below(stream, 2 + 4 * member[i]);
+        level->size_word = (uint64_t)(arch->group[0].banks - (n - 1)) * level->bank_word;
+    }
+}
+
 #endif

@@ -13,6 +13,7 @@
 #include "costmodel/interstellar/accounting_interstellar.h"
 #include "costmodel/interstellar/interstellar_compiled.h"
 #include "costmodel/interstellar/points.h"
+#include "tests/engines/small_cases.h"
 #include "tests/support/interstellar_case.h"
 #include "tests/support/random_case.h"
 
@@ -37,6 +38,14 @@ static void draw_links(struct random_stream *stream, struct architecture *arch)
             }
         }
     }
+}
+
+/* Groups have no memories side by side and no least use. */
+static void draw_banks(struct random_stream *stream, const struct problem *problem, struct architecture *arch)
+{
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        arch->level[l].n_part = arch->level[l].min_utilization = 0;
+    random_case_banks(stream, problem, arch);
 }
 
 /* More iterations than the bound, further array dimensions, at times a broken order. */
@@ -104,7 +113,7 @@ static void test_fast_is_plain_and_the_checker_agrees(void **state)
 {
     (void)state;
     struct random_stream stream = random_stream_make(11, 1, RANDOM_TEST);
-    int n_fit = 0, n_case = 0;
+    int n_fit = 0, n_case = 0, n_bank_fit = 0, n_bank = 0;
     for (int i = 0; i < 1500; i++) {
         struct random_case_options options = {.limits = i % 2, .roles = i % 3 == 0, .network_cost = true};
         struct problem problem;
@@ -113,7 +122,9 @@ static void test_fast_is_plain_and_the_checker_agrees(void **state)
         random_case_problem(&stream, i % 4 ? 20000 : 64, &problem); /* small ones come near their bound */
         random_case_architecture(&stream, &options, &arch);
         draw_links(&stream, &arch);
-        for (size_t k = 0; k < 2; k++) {
+        if (i % 5 == 4)
+            draw_banks(&stream, &problem, &arch);
+        for (size_t k = 0; k < (arch.n_tensor_name ? 1 : 2); k++) { /* compat knows no names and banks */
             struct evaluator *evaluator;
             struct eval_workspace *workspace;
             if (evaluator_new(both[k], &problem, &arch, &evaluator, &err) != DSE_OK)
@@ -123,13 +134,17 @@ static void test_fast_is_plain_and_the_checker_agrees(void **state)
                 struct mapping mapping;
                 random_case_mapping(&stream, &problem, &arch, false, &mapping);
                 disturb(&stream, &mapping);
-                n_fit += try_mapping(evaluator, workspace, &mapping, n_case);
+                const int fits = try_mapping(evaluator, workspace, &mapping, n_case);
+                n_fit += fits;
+                n_bank += arch.n_group > 0;
+                n_bank_fit += arch.n_group > 0 && fits;
             }
             eval_workspace_delete(workspace);
             evaluator_delete(evaluator);
         }
     }
     assert_true(n_fit > 5000 && n_fit < n_case - 5000);
+    assert_true(n_bank_fit > 200 && n_bank_fit < n_bank - 200);
 }
 
 static double bound_energy_pj(const struct accounting *accounting, const struct problem *problem,
@@ -175,11 +190,64 @@ static void test_the_bound_of_alexnet_conv3(void **state)
     assert_true(fabs(compat / one - 1) < 1e-12);
 }
 
+/* A register and a buffer share 4 banks of 2 words. One MAC's words, a weight, an input and an output, are 3
+ * at least: 2 banks each. A loop more at the register wants 3 of it. */
+static void test_storages_share_banks(void **state)
+{
+    (void)state;
+    struct problem problem;
+    struct architecture arch;
+    struct dse_error err;
+    struct evaluator *evaluator;
+    struct eval_workspace *workspace;
+    struct evaluation priced, alone;
+    struct mapping mapping;
+    char reason[256];
+    small_gemm(&problem, 2, 2, 2);
+    small_machine(&arch, 4, 4);
+    for (uint32_t l = 0; l < arch.n_level; l++)
+        arch.level[l].mesh_x = arch.level[l].mesh_y = arch.level[l].instances = 1;
+    arch.mac.mesh_x = arch.mac.mesh_y = arch.mac.instances = 1;
+    mapping_init(&mapping, &problem, &arch);
+    assert_int_equal(evaluator_new(&accounting_interstellar, &problem, &arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
+    assert_true(evaluator_run(evaluator, workspace, &mapping, &alone));
+    eval_workspace_delete(workspace);
+    evaluator_delete(evaluator);
+
+    arch.n_group = 1;
+    arch.group[0] = (struct bank_group){.name = "Shared", .banks = 4};
+    for (uint32_t l = 0; l < 2; l++) {
+        arch.level[l].bank_group = 1;
+        arch.level[l].bank_word = 2;
+        arch.level[l].size_word = 6;
+    }
+    assert_int_equal(evaluator_new(&accounting_interstellar, &problem, &arch, &evaluator, &err), DSE_OK);
+    assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
+    assert_true(evaluator_run(evaluator, workspace, &mapping, &priced));
+    assert_true(priced.energy_j == alone.energy_j && priced.latency_cycle == alone.latency_cycle);
+    mapping.level[2].temporal[0] = 1;
+    mapping.level[1].temporal[0] = 2; /* 5 words in the buffer: 3 banks, and 2 of the register */
+    assert_false(evaluator_run(evaluator, workspace, &mapping, &priced));
+    assert_int_equal(priced.fit.what, MISFIT_BANKS);
+    assert_int_equal(priced.fit.level, 1);
+    assert_int_equal(priced.fit.needed, 5);
+    assert_false(evaluator_check(evaluator, &mapping, reason, sizeof reason));
+    assert_string_equal(reason, "the storages of Shared need 5 banks together, it has 4");
+    eval_workspace_delete(workspace);
+    evaluator_delete(evaluator);
+
+    assert_int_equal(evaluator_new(&accounting_interstellar_compat, &problem, &arch, &evaluator, &err),
+                     DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "share banks"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fast_is_plain_and_the_checker_agrees),
         cmocka_unit_test(test_the_bound_of_alexnet_conv3),
+        cmocka_unit_test(test_storages_share_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,6 +269,8 @@ static void draw(struct random_stream *stream, struct task *task)
     const uint32_t kind = random_below(stream, 4); /* 1: padded, 2: timed, 3: by the authors' rules */
     draw_problem(stream, kind == 1 ? 12 : kind == 2 ? 16 : 24, &task->problem);
     draw_machine(stream, kind == 2, &task->arch);
+    if (kind != 3 && random_below(stream, 3) == 0)
+        small_banks(stream, &task->problem, &task->arch);
     task->settings =
         (struct blocking_settings){.rule = kind == 3 ? REUSE_COMPAT : REUSE_SANE,
                                    .half_full = kind == 3,

@@ -132,6 +132,11 @@ static void draw(struct random_stream *stream, struct task *task)
     draw_hint(stream, &task->problem, &task->arch, &task->hint);
     task->hint.present = task->hint.present && random_below(stream, 2) == 0;
     task->compat = random_below(stream, 2) == 0;
+    if (!task->compat && task->arch.level[0].n_part == 0 && random_below(stream, 3) == 0) {
+        for (uint32_t l = 0; l < task->arch.n_level; l++)
+            task->arch.level[l].min_utilization = 0;
+        small_banks(stream, &task->problem, &task->arch);
+    }
     task->settings = (struct blocking_settings){.rule = task->compat ? REUSE_COMPAT : REUSE_SANE,
                                                 .half_full = task->compat,
                                                 .pad = 1,

@@ -37,6 +37,38 @@ assert proved == {"interstellar": 15, "interstellar-compat": 10}, proved
 END
 check 'answers of both' python3 "$folder/compare.py" "$folder/s.layers.csv"
 
+# Storages that share banks: proofs hold there, too, and the mapping read back is the one priced.
+cat >"$folder/banks.yaml" <<'END'
+experiment: banks
+objective: energy
+accounting: interstellar
+layers: [conv7_pw, conv14_pw, fc]
+limits: {max_evaluations: 8000}
+axes:
+  engine: [interstellar, descent, hybrid]
+  network: [mobilenet_v1]
+  architecture: [mindmappings_banks]
+  PrivateBuffer.bank: [32 B, 256 B]
+END
+check 'a sweep over banks' code 0 "$DSE" run "$folder/banks.yaml" -o "$folder/banks.h5"
+cat >"$folder/banks.py" <<'END'
+import csv, sys
+table = {}
+for row in csv.DictReader(open(sys.argv[1])):
+    assert row["status"] == "ok" and float(row["bound_energy_ratio"]) >= 1 - 1e-12, row
+    table.setdefault((row["PrivateBuffer.bank_byte"], row["layer"]), {})[row["engine"]] = row
+assert len(table) == 6
+for key, row in table.items():
+    least = float(row["interstellar"]["energy_j"])
+    assert row["interstellar"]["stop"] == "optimal", key
+    assert all(least <= float(r["energy_j"]) * (1 + 1e-12) for r in row.values()), (key, least)
+END
+check 'answers on banks' python3 "$folder/banks.py" "$folder/banks.layers.csv"
+"$DSE" map mindmappings_banks mobilenet_v1 -e interstellar -O energy --layer fc -f yaml >"$folder/fc.yaml"
+check 'a mapping on banks, read back' code 0 \
+    "$DSE" eval mindmappings_banks mobilenet_v1:fc "$folder/fc.yaml" --accounting interstellar
+check 'at the same energy' grep -q '^  energy  *218 uJ' "$folder/out"
+
 # A DRAM of 30 GB/s: least EDP and latency are proved, too.
 for objective in edp latency; do
     for engine in interstellar descent; do
