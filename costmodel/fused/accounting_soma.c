@@ -51,6 +51,7 @@ static enum dse_status compile(struct schedule_pricer *pricer, struct dse_error 
     pricer->machine = split.machine;
     pricer->word_byte = split.word_byte;
     pricer->streams = split.streams;
+    pricer->stay_word = split.stay_word;
     pricer->buffer = split.buffer;
     pricer->tile = pricer->task.tile;
     return DSE_OK;

@@ -374,6 +374,18 @@ static void halve_own(struct core_split *split)
     }
 }
 
+static void set_stay(struct core_split *split)
+{
+    uint32_t l = split->core.n_level;
+    if (!(split->streams >> TENSOR_WEIGHT & 1u))
+        return;
+    while (l > 0 && (l - 1 == split->home || !(roles_of(&split->core.level[l - 1]) >> TENSOR_WEIGHT & 1u)))
+        l--;
+    if (l > 0 && split->halved >> (l - 1) & 1u)
+        split->stay_word =
+            architecture_usable_words(&split->core.level[l - 1]) * split->core.level[l - 1].instances;
+}
+
 /* Where streamed tensors come from and go to: the DRAM as it is, but for its bandwidth, which the schedule's
  * transfers have. */
 static void add_source(const struct architecture *arch, uint32_t streams, struct architecture *core)
@@ -418,6 +430,7 @@ enum dse_status core_machine_split(const struct architecture *arch, struct core_
     }
     split->home = home;
     halve_own(split);
+    set_stay(split);
     if (split->streams)
         add_source(arch, split->streams, core);
     return DSE_OK;

@@ -31,6 +31,9 @@ struct core_split {
     struct architecture core;
     uint32_t home;
     uint32_t halved; /* bit l set: level l has half of its words, so that the next of a stream fits beside */
+    /* So many words of streamed weights at most are in their own level as a whole, in all its instances, and
+     * stay there for the next tile; 0: they do not stream, or something else shares the level. */
+    uint64_t stay_word;
 };
 
 /* Cut any architecture with one DRAM outside and a level on the chip that all PEs share: the buffer, the

@@ -37,6 +37,7 @@ struct schedule_pricer {
     struct fused_machine machine;
     uint32_t word_byte;         /* of an element */
     uint32_t streams;           /* bit r set: tensors of role r go past the buffer */
+    uint64_t stay_word;         /* streamed weights that stay from tile to tile (struct core_split) */
     uint32_t buffer;            /* level of the architecture that is the buffer */
     struct core_scheduler tile; /* what a tile costs, behind the cache; for several threads at once */
     struct core_array array;    /* that prices the tiles; all 0: something else does */

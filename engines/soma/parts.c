@@ -4,6 +4,7 @@
 
 #include "base/yaml.h"
 #include "costmodel/model/network_cut.h"
+#include "engines/soma/stream_parts.h"
 
 /* ---- by a text ---- */
 
@@ -266,6 +267,25 @@ static void cut_matmuls(const struct rule *rule)
     }
 }
 
+/* What fits but streams its weights. */
+static enum dse_status cut_streams(const struct rule *rule, struct arena *arena, bool *any,
+                                   struct dse_error *err)
+{
+    const uint32_t n = rule->network->n_layer;
+    uint32_t *k = arena_alloc(arena, n, sizeof *k), others = n; /* a layer can be a concatenation besides */
+    DSE_TRY(arena_check(arena, "the cuts of a network", err));
+    for (uint32_t l = 0; l < n; l++)
+        others += rule->parts[l].k * (rule->parts[l].c + 1) - 2;
+    const uint32_t left = others < NETWORK_LAYER_MAX ? NETWORK_LAYER_MAX - others : 0;
+    DSE_TRY(soma_stream_parts(rule->network, rule->by, left, arena, k, err));
+    for (uint32_t l = 0; l < n; l++)
+        if (k[l] > 1 && rule->parts[l].k == 1 && rule->parts[l].c == 1) {
+            rule->parts[l].k = k[l];
+            *any = true;
+        }
+    return DSE_OK;
+}
+
 /* The network in the parts that were found; as it is when they are too many for one. */
 static enum dse_status cut_network(const struct rule *rule, struct arena *arena, struct soma_scheduled *out,
                                    struct dse_error *err)
@@ -296,5 +316,7 @@ enum dse_status soma_parts_by_rule(const struct soma_scheduled *given, const str
     *out = *given;
     for (uint32_t l = 0; l < network->n_layer; l++)
         rule.parts[l] = (struct parts){1, 1, by->share, need_of(&rule, &network->layer[l])};
-    return find_parts(&rule) ? cut_network(&rule, arena, out, err) : DSE_OK;
+    bool any = find_parts(&rule);
+    DSE_TRY(cut_streams(&rule, arena, &any, err));
+    return any ? cut_network(&rule, arena, out, err) : DSE_OK;
 }

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "costmodel/fused/fused_schedule.h"
+#include "costmodel/fused/core_array.h"
 #include "engines/soma/scheduled.h"
 
 /* What the rule goes by. */
@@ -18,6 +18,8 @@ struct soma_part_rule {
     uint32_t word_byte;
     uint32_t streams; /* as in struct soma_graph: what goes past the buffer takes no room there */
     double share; /* of the buffer, for two parts and their smallest tiles; SOMA_PART_SHARE unless tried */
+    uint64_t stay_word; /* streamed weights that stay in their own level; 0: none are known to */
+    const struct core_scheduler *core; /* of tiles; NULL: no part is for weights that stay */
 };
 
 /* docs/soma-search.md, "Parts", has the measurements. */
@@ -27,7 +29,8 @@ struct soma_part_rule {
  * network's order are in the buffer together. Where they do not fit, the one with more weights (or, of a
  * matmul, second operand) is cut into the fewest parts of which two fit into `share` of the buffer, along
  * output channels; along input channels as well where one output channel is too much. Where anything is cut,
- * so are matmuls that would load their second operand with every tile. Repetitions of a block are cut alike.
+ * so are matmuls that would load their second operand with every tile. What fits is cut where its weights
+ * stream and parts of them stay in their own level (stream_parts.h). Repetitions of a block are cut alike.
  * `*out` is `whole` where all fits, and where the parts would be more than NETWORK_LAYER_MAX layers; it
  * borrows from `whole`. Memory from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_parts_by_rule(const struct soma_scheduled *whole,

@@ -92,7 +92,7 @@ static enum dse_status make_parts(struct soma_task *made, bool compat, struct ar
 {
     struct schedule_pricer *pricer = made->core.pricer;
     const struct soma_part_rule rule = {pricer->machine.buffer_byte, pricer->word_byte, pricer->streams,
-                                        SOMA_PART_SHARE};
+                                        SOMA_PART_SHARE, pricer->stay_word, &pricer->tile};
     const struct soma_scheduled whole = made->scheduled;
     if (!compat)
         DSE_TRY(soma_parts_by_rule(&whole, &rule, arena, &made->scheduled, err));

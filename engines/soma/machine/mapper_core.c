@@ -44,6 +44,7 @@ enum dse_status mapper_core_init(const struct core_split *inside, const struct e
         .home = inside->home,
         .streams = inside->streams,
         .halved = inside->halved,
+        .stay_word = inside->stay_word,
         .engine = engine,
         .max_evaluations = max_evaluations,
         .vector_per_cycle = (inside->core.mac.instances + MAC_PER_LANE - 1) / MAC_PER_LANE,
@@ -162,7 +163,8 @@ static enum dse_status solve_within(const struct mapper_core *core, uint32_t bat
     return status;
 }
 
-/* Where tensors stream, mappings that move each word once, or, where there is none, any. */
+/* Where tensors stream, mappings that move each word once, or, where there is none, any. Of those that leave
+ * the weights where they are the best, when it is worth it. */
 static enum dse_status solve(const struct mapper_core *core, uint32_t batch, const struct problem *problem,
                              struct arena *arena, struct engine_result *result, struct dse_error *err)
 {
@@ -170,11 +172,19 @@ static enum dse_status solve(const struct mapper_core *core, uint32_t batch, con
         return solve_within(core, batch, problem, NULL, arena, result, err);
     struct mapspace_constraints *constraints = arena_alloc(arena, 1, sizeof *constraints);
     DSE_TRY(arena_check(arena, "a mapping", err));
-    mapper_stream_constraints(core, problem, true, constraints);
+    mapper_stream_constraints(core, problem, STREAM_ONCE, constraints);
     DSE_TRY(solve_within(core, batch, problem, constraints, arena, result, err));
+    if (result->feasible && mapper_stream_may_stay(core, problem) && !mapper_core_is_over(core)) {
+        struct engine_result *whole = arena_alloc(arena, 1, sizeof *whole);
+        DSE_TRY(arena_check(arena, "a mapping", err));
+        mapper_stream_constraints(core, problem, STREAM_WHOLE, constraints);
+        DSE_TRY(solve_within(core, batch, problem, constraints, arena, whole, err));
+        if (whole->feasible && whole->cost <= STREAM_WHOLE_WORTH * result->cost)
+            *result = *whole;
+    }
     if (result->feasible || mapper_core_is_over(core))
         return DSE_OK;
-    mapper_stream_constraints(core, problem, false, constraints);
+    mapper_stream_constraints(core, problem, STREAM_ANY, constraints);
     return solve_within(core, batch, problem, constraints, arena, result, err);
 }
 

@@ -26,6 +26,7 @@ enum { MAPPER_CORE_OPTION_MAX = 64 };
 struct mapper_core {
     struct architecture arch;       /* core_machine_split's core */
     uint32_t home, streams, halved; /* and that */
+    uint64_t stay_word;
     const struct engine *engine;
     double option[MAPPER_CORE_OPTION_MAX]; /* (engine->n_option) */
     uint64_t max_evaluations;              /* of one tile; 0: until the engine ends by itself */

@@ -33,22 +33,32 @@ static int own_level(const struct mapper_core *core, const struct tensor *tensor
 }
 
 static void read_once(const struct mapper_core *core, const struct problem *problem,
-                      const struct tensor *tensor, struct mapspace_constraints *constraints)
+                      const struct tensor *tensor, bool whole, struct mapspace_constraints *constraints)
 {
     uint32_t source = core->arch.n_level - 1, dims = dims_of(tensor);
     int own = own_level(core, tensor);
     struct loop_constraints *home = &constraints->level[core->home].temporal;
     for (uint32_t d = 0; d < problem->n_dim; d++) {
         for (uint32_t l = (uint32_t)(own + 1); l <= source; l++)
-            if (l != core->home && (l > core->home || dims >> d & 1u))
+            if (l > core->home || ((whole || l != core->home) && dims >> d & 1u))
                 constraints->level[l].temporal.fixed[d] = 1;
         if (!(dims >> d & 1u))
             home->order[home->n_order++] = (uint8_t)d;
     }
 }
 
-void mapper_stream_constraints(const struct mapper_core *core, const struct problem *problem, bool once,
-                               struct mapspace_constraints *constraints)
+bool mapper_stream_may_stay(const struct mapper_core *core, const struct problem *problem)
+{
+    if (core->streams != 1u << TENSOR_WEIGHT)
+        return false;
+    for (uint32_t t = 0; t < problem->n_tensor; t++)
+        if (problem->tensor[t].role == TENSOR_WEIGHT)
+            return problem_tensor_words(problem, t) <= core->stay_word;
+    return false;
+}
+
+void mapper_stream_constraints(const struct mapper_core *core, const struct problem *problem,
+                               enum stream_way way, struct mapspace_constraints *constraints)
 {
     const struct tensor *only = NULL;
     uint32_t n = 0;
@@ -59,8 +69,8 @@ void mapper_stream_constraints(const struct mapper_core *core, const struct prob
         only = past ? &problem->tensor[t] : only;
         n += past;
     }
-    if (once && n == 1 && own_level(core, only) < (int)core->home)
-        read_once(core, problem, only, constraints);
+    if (way != STREAM_ANY && n == 1 && own_level(core, only) < (int)core->home)
+        read_once(core, problem, only, way == STREAM_WHOLE, constraints);
 }
 
 /* Whether all of a tensor that an instance of level `own` ever holds is there at once. */

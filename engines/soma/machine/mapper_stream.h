@@ -12,12 +12,27 @@
 
 struct mapper_core; /* engines/soma/machine/mapper_core.h */
 
-/* A tile's constraints on core_machine_split's core: the buffer and the DRAM keep what is theirs. `once`:
- * where one tensor streams, only mappings that move each word once, but for halos: no loop outside the
- * buffer; of those between the buffer and the tensor's own level the ones that index it at the buffer alone,
- * around those that do not. */
-void mapper_stream_constraints(const struct mapper_core *core, const struct problem *problem, bool once,
-                               struct mapspace_constraints *constraints);
+/* Which mappings of a tile are looked at, where one tensor streams; all do where several tensors do. */
+enum stream_way {
+    STREAM_ANY,
+    /* Each word moves once, but for halos: no loop outside the buffer; of those between the buffer and the
+     * tensor's own level the ones that index it at the buffer alone, around those that do not. */
+    STREAM_ONCE,
+    /* And all of it is in its own level from the tile's begin to its end: none that index it between. So it
+     * is still there for the next tile of this shape. */
+    STREAM_WHOLE
+};
+
+/* STREAM_WHOLE may cost a tile so many times what STREAM_ONCE does (energy x time), since the tiles behind it
+ * need not load. */
+#define STREAM_WHOLE_WORTH 1.1
+
+/* Whether the weights are few enough for STREAM_WHOLE. */
+bool mapper_stream_may_stay(const struct mapper_core *core, const struct problem *problem);
+
+/* A tile's constraints on core_machine_split's core: the buffer and the DRAM keep what is theirs. */
+void mapper_stream_constraints(const struct mapper_core *core, const struct problem *problem,
+                               enum stream_way way, struct mapspace_constraints *constraints);
 
 /* Fill in stream_times and stream_share of a tile whose mapping was priced in full. */
 void mapper_stream_measure(const struct mapper_core *core, const struct problem *problem,

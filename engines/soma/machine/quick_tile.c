@@ -166,9 +166,9 @@ static bool price(void *self, const struct mapping *mapping, double *cost, doubl
     return true;
 }
 
-static enum dse_status search_open(const struct mapper_core *core, const struct nest *nest, uint64_t n_max,
-                                   uint32_t patience, struct arena *arena, struct search *search,
-                                   struct dse_error *err)
+static enum dse_status search_open(const struct mapper_core *core, const struct nest *nest,
+                                   enum stream_way way, uint64_t n_max, uint32_t patience,
+                                   struct arena *arena, struct search *search, struct dse_error *err)
 {
     const uint64_t content[] = {problem_hash(&nest->problem), architecture_hash(&core->arch)};
     const uint64_t key = hash_of_bytes(content, sizeof content);
@@ -183,7 +183,7 @@ static enum dse_status search_open(const struct mapper_core *core, const struct 
         constraints = arena_alloc(arena, 1, sizeof *constraints);
     DSE_TRY(arena_check(arena, "the known prices of a search", err));
     if (constraints)
-        mapper_stream_constraints(core, &nest->problem, true, constraints);
+        mapper_stream_constraints(core, &nest->problem, way, constraints);
     DSE_TRY(mapspace_new(evaluator_problem(nest->evaluator), &core->arch, constraints, false, arena,
                          &search->space, err));
     polish_init(&search->polish, search->space, price, search,
@@ -246,6 +246,7 @@ static void add_near(struct search *search, const struct mapping *other)
 /* What other tiles begin with. */
 struct starts {
     uint32_t n;
+    enum stream_way way;
     double above_bound; /* cost of the first by its bound; 0: unknown */
     struct mapping mapping[N_START];
 };
@@ -371,7 +372,7 @@ static enum dse_status look(struct tile *tile, const struct nest *nest, const st
 {
     struct search *search = tile->search;
     arena_reset(&tile->scratch);
-    DSE_TRY(search_open(tile->core, nest, n_max, patience, &tile->scratch, search, err));
+    DSE_TRY(search_open(tile->core, nest, starts->way, n_max, patience, &tile->scratch, search, err));
     DSE_TRY(use_workspace(tile, nest, err));
     if (!mapspace_is_empty(search->space))
         descend(tile->core, starts, n_fresh, search);
@@ -420,14 +421,12 @@ static void tile_close(struct tile *tile)
 
 /* ---- the starts of the tiles round about ---- */
 
-static enum dse_status search_round(struct tile *tile, const struct core_tile *round, struct starts *starts,
-                                    struct dse_error *err)
+static enum dse_status search_way(struct tile *tile, enum stream_way way, struct starts *starts,
+                                  struct dse_error *err)
 {
-    struct problem exact;
-    DSE_TRY(mapper_core_problem(round, &exact, err));
-    if (is_merged(round))
-        unmerge(&exact);
-    DSE_TRY(add_nest(tile, &exact, err));
+    *starts = (struct starts){.way = way};
+    tile->best = NULL;
+    tile->cost = INFINITY;
     DSE_TRY(look_at_nests(tile, starts, FRESH_ROUND, PATIENCE, 1, err));
     const struct local_optima *optima = &tile->search->polish.optima;
     if (!tile->best)
@@ -440,13 +439,33 @@ static enum dse_status search_round(struct tile *tile, const struct core_tile *r
     return DSE_OK;
 }
 
+/* With weights that stay for the next tile, where that is worth it. */
+static enum dse_status search_round(struct tile *tile, const struct core_tile *round, struct starts *starts,
+                                    struct dse_error *err)
+{
+    struct problem exact;
+    struct starts whole;
+    DSE_TRY(mapper_core_problem(round, &exact, err));
+    if (is_merged(round))
+        unmerge(&exact);
+    DSE_TRY(add_nest(tile, &exact, err));
+    DSE_TRY(search_way(tile, STREAM_ONCE, starts, err));
+    if (!tile->best || !mapper_stream_may_stay(tile->core, &exact))
+        return DSE_OK;
+    const double once = tile->cost;
+    DSE_TRY(search_way(tile, STREAM_WHOLE, &whole, err));
+    if (tile->best && tile->cost <= STREAM_WHOLE_WORTH * once)
+        *starts = whole;
+    return DSE_OK;
+}
+
 static enum dse_status find_starts(const struct mapper_core *core, const struct core_tile *tile,
                                    struct search *search, struct starts *starts, uint64_t *n_evaluation,
                                    struct dse_error *err)
 {
     const struct core_tile round = round_tile(tile);
     struct tile at;
-    memset(starts, 0, sizeof *starts);
+    *starts = (struct starts){.way = STREAM_ONCE};
     if (core->shared && core_cache_recall(core->shared, &round, starts, sizeof *starts))
         return DSE_OK;
     tile_open(core, search, &at);
@@ -472,7 +491,10 @@ static enum dse_status solve(struct tile *tile, const struct core_tile *canonica
     DSE_TRY(look_at_nests(tile, &starts, 0, PATIENCE_SHORT, short_share, err));
     if (tile->cost > worse_share * starts.above_bound * tile->nest[0].bound)
         DSE_TRY(look_at_nests(tile, &starts, FRESH_MORE, PATIENCE, long_share, err));
-    return DSE_OK;
+    if (tile->best || starts.way != STREAM_WHOLE)
+        return DSE_OK;
+    starts.way = STREAM_ONCE;
+    return look_at_nests(tile, &starts, FRESH_MORE, PATIENCE, long_share, err);
 }
 
 static enum dse_status answer(const struct tile *tile, struct problem *problem, struct engine_result *result,

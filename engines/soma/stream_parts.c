@@ -1,0 +1,171 @@
+/* Bytes over parts are looked at for numbers that grow by a sixteenth; a number that leaves all parts alike
+ * is worth some bytes, since such tiles fill a mesh. Where the parts would be more than there may be, each
+ * costs something, as little as keeps to that: what gains most by its parts has them. */
+#include "engines/soma/stream_parts.h"
+
+#include <math.h>
+
+#include "costmodel/model/network_cut.h"
+
+/* Less than this share of the bytes of the whole makes up for what parts wait for one another. */
+static const double worth = 0.8;
+
+/* So many more bytes, and so many times the parts, for parts that are alike. */
+static const double alike_bytes = 1.2, alike_parts = 1.5;
+
+/* Of the price of a part, halving the range in which it is on a scale of powers. */
+enum { PRICE_STEPS = 6 };
+
+struct streaming {
+    const struct network *network;
+    const struct soma_part_rule *rule;
+    double part_byte; /* what a part costs */
+    bool *stays;      /* (n_layer) whether weights that fit stay */
+};
+
+/* Of the largest part: inputs and outputs of a sample, weights or second operand. */
+struct words {
+    double in, out, weight;
+};
+
+/* A table of rows has no level of its own (graph.h). */
+static uint64_t weight_words(const struct layer *layer)
+{
+    if (layer->type == LAYER_EMBEDDING)
+        return 0;
+    return layer->type == LAYER_MATMUL ? layer_second_operand_words(layer) : layer_weight_words(layer);
+}
+
+static struct words words_of(const struct layer *part)
+{
+    return (struct words){.in = (double)part->c * part->h * part->w,
+                          .out = (double)part->k * part->p * part->q,
+                          .weight = (double)weight_words(part)};
+}
+
+/* So many tiles at least: one, or double-buffered. */
+static double tiles_of(const struct streaming *s, const struct words *words)
+{
+    const double filled = (words->in + words->out) * s->rule->word_byte / (double)s->rule->buffer_byte;
+    return filled <= 1 ? 1 : ceil(2 * filled);
+}
+
+/* What layer l in k parts moves but for its outputs, which it does once, with what the parts cost. */
+static double price(const struct streaming *s, uint32_t l, uint32_t k)
+{
+    const struct layer part = network_cut_largest(s->network, l, k, 1);
+    const struct words words = words_of(&part);
+    const bool stays = s->stays[l] && words.weight <= (double)s->rule->stay_word;
+    const double moved = words.weight * (stays ? 1 : tiles_of(s, &words)) + words.in;
+    return k * (moved * s->rule->word_byte + (k > 1 ? s->part_byte : 0));
+}
+
+/* The least number of parts that are alike, not much more than k and hardly worse; k: there is none. */
+static uint32_t alike(const struct streaming *s, uint32_t l, uint32_t k)
+{
+    const struct layer *layer = &s->network->layer[l];
+    const uint32_t most = (uint32_t)(alike_parts * k), groups = layer_operand_groups(layer);
+    for (uint32_t n = k; n > 0 && n <= most; n = network_cut_k_next(s->network, l, n + 1))
+        if ((n < groups ? groups : layer->k) % n == 0)
+            return price(s, l, n) <= alike_bytes * price(s, l, k) ? n : k;
+    return k;
+}
+
+static uint32_t best_parts(const struct streaming *s, uint32_t l)
+{
+    double least = worth * price(s, l, 1);
+    uint32_t best = 1;
+    for (uint32_t k = network_cut_k_next(s->network, l, 2); k > 0;
+         k = network_cut_k_next(s->network, l, k + 1 + k / 16)) {
+        const double now = price(s, l, k);
+        if (now < least) {
+            least = now;
+            best = k;
+        }
+    }
+    return best > 1 ? alike(s, l, best) : 1;
+}
+
+/* The same layer of a block's first repetition; l: there is none before. */
+static uint32_t first_of(const struct network *network, uint32_t l)
+{
+    for (uint32_t r = 0; r < network->n_repeat; r++) {
+        const struct network_repeat *repeat = &network->repeat[r];
+        if (l >= repeat->first_layer && l - repeat->first_layer < repeat->n_layer * repeat->times)
+            return repeat->first_layer + (l - repeat->first_layer) % repeat->n_layer;
+    }
+    return l;
+}
+
+/* Whether the mapping of a tile of layer l in k parts leaves the weights where they are. */
+static enum dse_status ask(const struct streaming *s, uint32_t l, uint32_t k, bool *stays,
+                           struct dse_error *err)
+{
+    const struct layer part = network_cut_largest(s->network, l, k, 1);
+    const struct words words = words_of(&part);
+    const double tiles = tiles_of(s, &words), rows = fmax(1, floor(part.p / tiles));
+    const double columns = fmax(1, floor(part.p * (double)part.q / (tiles * rows)));
+    const struct core_tile tile =
+        core_tile_of(&part, 1, part.k, (uint32_t)rows, (uint32_t)fmin(columns, part.q));
+    struct core_cost cost = {0};
+    *stays = true;
+    if (words.weight > (double)s->rule->stay_word || tiles == 1)
+        return DSE_OK;
+    const enum dse_status status = s->rule->core->cost(s->rule->core->self, &tile, &cost, err);
+    *stays = status == DSE_OK && cost.stream_share <= 1;
+    return status == DSE_BAD_INPUT ? DSE_OK : status;
+}
+
+/* Where they do not with the parts that are best if they do, they are taken to do with none. */
+static enum dse_status find_stays(const struct streaming *s, struct dse_error *err)
+{
+    for (uint32_t l = 0; l < s->network->n_layer; l++) {
+        const uint32_t first = first_of(s->network, l);
+        s->stays[l] = first < l ? s->stays[first] : true;
+        if (first == l && weight_words(&s->network->layer[l]) > 0)
+            DSE_TRY(ask(s, l, best_parts(s, l), &s->stays[l], err));
+    }
+    return DSE_OK;
+}
+
+/* How many layers that makes. */
+static uint64_t find_parts(const struct streaming *s, uint32_t *k)
+{
+    uint64_t n = 0;
+    for (uint32_t l = 0; l < s->network->n_layer; l++) {
+        const uint32_t first = first_of(s->network, l);
+        if (first == l)
+            k[l] = weight_words(&s->network->layer[l]) > 0 ? best_parts(s, l) : 1;
+        else
+            k[l] = k[first];
+        n += k[l];
+    }
+    return n;
+}
+
+enum dse_status soma_stream_parts(const struct network *network, const struct soma_part_rule *rule,
+                                  uint32_t n_max, struct arena *arena, uint32_t *k, struct dse_error *err)
+{
+    struct streaming s = {network, rule, 0, NULL};
+    double too_little = 0, enough = 1;
+    for (uint32_t l = 0; l < network->n_layer; l++)
+        k[l] = 1;
+    if (rule->streams != 1u << TENSOR_WEIGHT || !rule->core || network->n_layer > n_max)
+        return DSE_OK;
+    s.stays = arena_alloc(arena, network->n_layer, sizeof *s.stays);
+    DSE_TRY(arena_check(arena, "the cuts of a network", err));
+    DSE_TRY(find_stays(&s, err));
+    if (find_parts(&s, k) <= n_max)
+        return DSE_OK;
+    for (s.part_byte = enough; find_parts(&s, k) > n_max; s.part_byte = enough) {
+        too_little = enough;
+        enough *= 4;
+    }
+    for (int i = 0; i < PRICE_STEPS; i++) {
+        s.part_byte = sqrt(too_little * enough);
+        *(find_parts(&s, k) > n_max ? &too_little : &enough) = s.part_byte;
+    }
+    s.part_byte = enough;
+    (void)find_parts(&s, k);
+    return DSE_OK;
+}
