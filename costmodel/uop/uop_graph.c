@@ -139,18 +139,28 @@ int uop_name_print(const struct uop_graph *graph, uint32_t uop, char *text, size
                                   : snprintf(text, size, "%s/%u", name, tile);
 }
 
-/* A pool or sum in tiles like those of the first layer that it reads; one of the network's input is whole. */
+int32_t uop_vector_like(const struct uop_network *network, const struct uop_layer *of)
+{
+    int32_t like = -1;
+    for (uint32_t i = of->first_source; i < of->first_source + of->n_source; i++) {
+        const int32_t from = network->source[i].layer;
+        const bool is_last = network->vector == UOP_BLOCKS && (uint32_t)from < network->n_layer &&
+                             ((uint32_t)like >= network->n_layer || from > like);
+        if (from >= 0 && (like < 0 || is_last))
+            like = from;
+    }
+    return like;
+}
+
+/* A pool or sum in tiles like those of a layer that it reads; one of the network's input is whole. */
 static struct uop_cut cut_as_read(const struct uop_network *network, const struct uop_layer *of,
                                   const struct uop_cut_layer *layer)
 {
-    for (uint32_t i = of->first_source; i < of->first_source + of->n_source; i++) {
-        const int32_t from = network->source[i].layer;
-        if (from < 0)
-            continue;
-        const struct uop_cut cut = layer[from].cut;
-        return (struct uop_cut){ceil_div(cut.h, of->v.step), ceil_div(cut.w, of->h.step), 1, cut.oc};
-    }
-    return (struct uop_cut){of->whole.p, of->whole.q, 1, of->whole.k};
+    const int32_t like = uop_vector_like(network, of);
+    if (like < 0)
+        return (struct uop_cut){of->whole.p, of->whole.q, 1, of->whole.k};
+    const struct uop_cut cut = layer[like].cut;
+    return (struct uop_cut){ceil_div(cut.h, of->v.step), ceil_div(cut.w, of->h.step), 1, cut.oc};
 }
 
 enum dse_status uop_layout_of(const struct uop_network *network, const struct uop_cut *cut,

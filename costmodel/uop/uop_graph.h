@@ -67,8 +67,12 @@ struct uop_need {
 };
 struct uop_need uop_cut_need(const struct kc_tile *whole, struct uop_cut cut);
 
+/* The layer whose tiles those of a pool or sum are like: the first that it reads; by UOP_BLOCKS the last with
+ * MACs, which is in the same repetition if any is. -1: it reads the network's inputs alone. */
+int32_t uop_vector_like(const struct uop_network *network, const struct uop_layer *of);
+
 /* Where the uops of each layer lie: `layer` (n_all, zeroed first), `n_uop` of all samples. `cut` (n_layer) is
- * clipped; a pool or sum is cut as the first layer that it reads, rows and columns by its stride. DSE_LIMIT:
+ * clipped; a pool or sum is cut as uop_vector_like, rows and columns by its stride. DSE_LIMIT:
  * more than UOP_MAX uops; the layer where they are has no uops then. */
 DSE_MUST_CHECK enum dse_status uop_layout_of(const struct uop_network *network, const struct uop_cut *cut,
                                              enum uop_sums sums, uint32_t n_sample,

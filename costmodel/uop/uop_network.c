@@ -13,7 +13,7 @@ enum { SOURCE_MAX = 1 << 24 };
 /* Of every layer of the network what its output is made of: for a layer with MACs itself. */
 struct builder {
     const struct network *network;
-    enum uop_vector vector;
+    const bool *by_uops;         /* (n_layer) pools, sums and products that are layers of uops */
     uint32_t n_mac_all;          /* layers with MACs that there will be */
     uint32_t n_mac, n_vector;    /* layers so far */
     struct uop_layer *layer;     /* (n_layer of the network) those with MACs, then the others */
@@ -27,7 +27,7 @@ struct builder {
     size_t *count; /* (n_layer) */
 };
 
-const char *const uop_vector_name[2] = {"fused", "uops"};
+const char *const uop_vector_name[3] = {"fused", "uops", "blocks"};
 
 /* Pools, sums and products of maps. */
 static bool is_vector(enum layer_type type)
@@ -394,7 +394,7 @@ static enum dse_status follow(struct builder *b, uint32_t l, struct dse_error *e
 {
     const struct layer *layer = &b->network->layer[l];
     const size_t first = b->n_source;
-    const bool by_uops = b->vector == UOP_VECTOR && is_vector(layer->type);
+    const bool by_uops = b->by_uops[l];
     DSE_TRY(check_layer(layer, err));
     if (layer->type == LAYER_EMBEDDING)
         return follow_embedding(b, l, err);
@@ -455,19 +455,110 @@ static enum dse_status build(struct builder *b, struct arena *arena, struct uop_
     return DSE_OK;
 }
 
-enum dse_status uop_network_of(const struct network *network, enum uop_vector vector, struct arena *arena,
-                               struct uop_network *out, struct dse_error *err)
+/* ---- which pools and sums are uops ---- */
+
+/* The repetition of a block that a layer is in, or UINT32_MAX; numbers tell repetitions apart. */
+static uint32_t repetition_of(const struct network *network, uint32_t l)
 {
-    struct builder b = {.network = network, .vector = vector};
+    for (uint32_t b = 0; b < network->n_repeat; b++) {
+        const struct network_repeat *repeat = &network->repeat[b];
+        if (l >= repeat->first_layer && l - repeat->first_layer < repeat->n_layer * repeat->times)
+            return repeat->first_layer + (l - repeat->first_layer) / repeat->n_layer;
+    }
+    return UINT32_MAX;
+}
+
+/* What makes the map of a layer that is read outside its repetition: a layer with MACs, which is of uops in
+ * any case, or those pools and sums in the repetition that are the first on the way down. */
+static void mark_makers(const struct network *network, int32_t l, uint32_t repetition, bool *by_uops)
+{
+    if (l < 0 || repetition_of(network, (uint32_t)l) != repetition || by_uops[l])
+        return;
+    const struct layer *layer = &network->layer[l];
+    if (layer_has_macs(layer) || layer->type == LAYER_EMBEDDING)
+        return;
+    if (is_vector(layer->type)) {
+        by_uops[l] = true;
+        return;
+    }
+    for (uint32_t k = 0; k < layer->n_producer; k++)
+        mark_makers(network, layer->producer[k], repetition, by_uops);
+}
+
+static void mark_read(const struct network *network, uint32_t reader, int32_t producer, bool *by_uops)
+{
+    if (producer < 0)
+        return;
+    const uint32_t from = repetition_of(network, (uint32_t)producer);
+    if (from != UINT32_MAX && from != repetition_of(network, reader))
+        mark_makers(network, producer, from, by_uops);
+}
+
+/* Repetitions are alike, also the last one, whose map nobody may read. */
+static void mark_alike(const struct network_repeat *repeat, bool *by_uops)
+{
+    bool *first = by_uops + repeat->first_layer;
+    for (uint32_t i = 0; i < repeat->n_layer; i++) {
+        bool any = false;
+        for (uint32_t r = 0; r < repeat->times; r++)
+            any |= first[r * repeat->n_layer + i];
+        for (uint32_t r = 0; r < repeat->times; r++)
+            first[r * repeat->n_layer + i] = any;
+    }
+}
+
+/* `by_uops` (n_layer) is zeroed. */
+static void mark_vectors(const struct network *network, enum uop_vector vector, bool *by_uops)
+{
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct layer *layer = &network->layer[l];
+        if (vector == UOP_VECTOR)
+            by_uops[l] = is_vector(layer->type);
+        else if (vector == UOP_BLOCKS) {
+            mark_read(network, l, layer->weight_producer, by_uops);
+            for (uint32_t k = 0; k < layer->n_producer; k++)
+                mark_read(network, l, layer->producer[k], by_uops);
+        }
+    }
+    for (uint32_t b = 0; b < network->n_repeat && vector == UOP_BLOCKS; b++)
+        mark_alike(&network->repeat[b], by_uops);
+}
+
+static enum dse_status make(const struct network *network, enum uop_vector vector, const bool *by_uops,
+                            struct arena *arena, struct uop_network *out, struct dse_error *err)
+{
+    struct builder b = {.network = network, .by_uops = by_uops};
     *out = (struct uop_network){.network = network, .vector = vector};
-    if (!network->is_graph)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "network %s is a list of layers; uops need to know which layer reads which",
-                        network->name);
     enum dse_status status = build(&b, arena, out, err);
     free(b.source);
     free(b.pass);
     return status;
+}
+
+enum dse_status uop_network_of(const struct network *network, enum uop_vector vector, struct arena *arena,
+                               struct uop_network *out, struct dse_error *err)
+{
+    if (!network->is_graph)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s is a list of layers; uops need to know which layer reads which",
+                        network->name);
+    bool *by_uops = arena_alloc(arena, network->n_layer, sizeof *by_uops);
+    DSE_TRY(arena_check(arena, "the layers of a network", err));
+    mark_vectors(network, vector, by_uops);
+    return make(network, vector, by_uops, arena, out, err);
+}
+
+enum dse_status uop_network_of_fold(const struct network_fold *fold, struct arena *arena,
+                                    struct uop_network *out, struct dse_error *err)
+{
+    const struct network *whole = fold->whole;
+    bool *of_whole = arena_alloc(arena, whole->n_layer, sizeof *of_whole);
+    bool *by_uops = arena_alloc(arena, fold->network.n_layer, sizeof *by_uops);
+    DSE_TRY(arena_check(arena, "the layers of a network", err));
+    mark_vectors(whole, UOP_BLOCKS, of_whole);
+    for (uint32_t l = 0; l < fold->network.n_layer; l++)
+        by_uops[l] = of_whole[fold->layer[l]];
+    return make(&fold->network, UOP_BLOCKS, by_uops, arena, out, err);
 }
 
 enum dse_status uop_network_for(const struct network *network, uint32_t batch, enum uop_vector vector,

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "costmodel/model/network.h"
+#include "costmodel/model/network_fold.h"
 #include "costmodel/uop/kc_cost.h"
 
 /* A half-open range of rows, columns or channels; empty when first >= end. */
@@ -70,9 +71,10 @@ struct uop_source {
 enum uop_vector {
     UOP_FUSED,  /* they take no time */
     UOP_VECTOR, /* they are layers of uops, which take all lanes */
+    UOP_BLOCKS, /* so are those alone whose map leaves a repetition of a block (struct network_repeat) */
 };
 
-extern const char *const uop_vector_name[2]; /* "fused", "uops" */
+extern const char *const uop_vector_name[3]; /* "fused", "uops", "blocks" */
 
 /* A layer with MACs: a convolution; fully connected, which is one whose window is the whole map; a product of
  * activations, whose window is 1 x 1; a transposed convolution as one over its inputs. Or a pool or sum of
@@ -123,6 +125,11 @@ bool uop_source_region(const struct uop_network *network, const struct uop_layer
 DSE_MUST_CHECK enum dse_status uop_network_of(const struct network *network, enum uop_vector vector,
                                               struct arena *arena, struct uop_network *out,
                                               struct dse_error *err);
+
+/* The network of a fold by UOP_BLOCKS: its pools, sums and products are layers where the whole network's are.
+ * Errors of uop_network_of. */
+DSE_MUST_CHECK enum dse_status uop_network_of_fold(const struct network_fold *fold, struct arena *arena,
+                                                   struct uop_network *out, struct dse_error *err);
 
 /* The same of any network: of a list of layers as a graph (network_as_graph), in memory of `arena`. `batch`:
  * 0 for what its file says; `*n_sample`: samples of the result. Errors of both. */

@@ -25,7 +25,7 @@ static enum dse_status offer(struct engine_context *context, const struct klotsk
 {
     DSE_TRY(
         klotski_lists(dealt->start, dealt->core, graph->n_uop, task->n_core, scratch, &plan->schedule, err));
-    return klotski_offer(context, task, plan, scratch, err);
+    return klotski_offer(context, task, graph, plan, scratch, err);
 }
 
 enum dse_status baseline_offer_tangram(struct engine_context *context, const struct klotski_task *task,

@@ -37,7 +37,8 @@ static uint64_t uops_of(const struct cut_search *s, uint32_t l, struct uop_cut c
 {
     const uint64_t tiles = uop_cut_count(whole_of(s, l), cut);
     const uint64_t parts = (whole_of(s, l)->c - 1) / cut.ic + 1;
-    return tiles + (s->rules->sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0);
+    return tile_times(s->rules, l) *
+           (tiles + (s->rules->sums == UOP_SUMS_REDUCE && parts > 1 ? tiles / parts : 0));
 }
 
 static uint64_t uops_of_all(const struct cut_search *s)

@@ -5,6 +5,7 @@
 
 #include "engines/klotski/baseline_offer.h"
 #include "engines/klotski/klotski_engines.h"
+#include "engines/klotski/klotski_fit.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
 #include "engines/klotski/partition.h"
@@ -63,7 +64,7 @@ static double energy_of(const struct state *state, double target)
 
 static bool is_allowed(struct state *state, double target)
 {
-    return partition_target(&state->lists, target, state->rules.batch, state->cut) <= state->rules.max_uops;
+    return partition_target(&state->lists, target, &state->rules, state->cut) <= state->rules.max_uops;
 }
 
 static enum search_outcome propose(void *self, struct random_stream *stream, double *cost)
@@ -102,20 +103,21 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     struct state *state = memory;
     struct arena *arena = engine_context_arena(context);
     arena_init(&state->scratch);
-    DSE_TRY(klotski_task_of(engine_context_task(context),
-                            klotski_vector(context, OPTION_RULES + KLOTSKI_VECTOR), arena, &state->task,
-                            err));
-    state->rules = klotski_rules(context, OPTION_RULES, &state->task);
+    DSE_TRY(klotski_search_of(context, OPTION_RULES, false,
+                              engine_context_file(context, OPTION_PARTITION_FROM) != NULL, arena,
+                              &state->task, &state->rules, err));
     state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
     DSE_TRY(arena_check(arena, "a partition", err));
     DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, &state->task, &state->given, err));
     if (state->given)
         return DSE_OK;
-    DSE_TRY(tile_lists_of_grid(&state->task.network, &state->task.machine, &state->rules, arena,
-                               &state->lists, err));
-    partition_target_range(&state->lists, &state->least, &state->most);
-    state->target = state->most; /* the fewest uops */
-    state->is_empty = !is_allowed(state, state->target);
+    do {
+        DSE_TRY(tile_lists_of_grid(&state->task.network, &state->task.machine, &state->rules, arena,
+                                   &state->lists, err));
+        partition_target_range(&state->lists, &state->least, &state->most);
+        state->target = state->most; /* the fewest uops */
+        state->is_empty = !is_allowed(state, state->target);
+    } while (state->is_empty && klotski_more_uops(&state->rules));
     if (state->is_empty)
         return DSE_OK;
     const struct annealing_space space = {state, propose, undo, keep, restore};

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "engines/klotski/baseline_offer.h"
 #include "engines/klotski/klotski_engines.h"
+#include "engines/klotski/klotski_fit.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
 #include "engines/klotski/order/core_mapping.h"
@@ -184,9 +185,9 @@ static void explain_empty(struct engine_context *context, const struct state *st
     else
         (void)snprintf(
             text, sizeof text,
-            "%u tile sizes fit the memory, all of which make more than max_uops = %d uops a sample, or "
-            "%d in all; try a larger max_uops, or another partition",
-            state->grid.n_sram, value_of(context, OPTION_RULES + KLOTSKI_MAX_UOPS), UOP_MAX);
+            "%u tile sizes fit the memory, all of which make more than max_uops = %u uops, of all samples; "
+            "try %sanother partition",
+            state->grid.n_sram, state->rules.max_uops, state->rules.grows ? "" : "a larger max_uops, or ");
     engine_context_explain(context, text);
 }
 
@@ -210,21 +211,37 @@ static enum dse_status fixed_grid(struct state *state, const struct engine_conte
     return DSE_OK;
 }
 
-/* The candidates. */
-static enum dse_status make_grid(struct state *state, struct engine_context *context, struct arena *arena,
-                                 struct dse_error *err)
+static bool is_given(const struct engine_context *context)
+{
+    return engine_context_file(context, OPTION_PARTITION_FROM) != NULL ||
+           value_of(context, OPTION_PARTITION) == PARTITION_FIXED;
+}
+
+/* The candidates by the rules as they are. */
+static enum dse_status find_grid(struct state *state, const struct engine_context *context,
+                                 struct arena *arena, struct dse_error *err)
 {
     const struct tile_rules *rules = &state->rules;
     const struct uop_network *network = &state->task.network;
-    const struct uop_cut *given;
     struct tile_lists lists;
-    DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, &state->task, &given, err));
-    if (given || value_of(context, OPTION_PARTITION) == PARTITION_FIXED)
-        return fixed_grid(state, context, given, arena, err);
     if (value_of(context, OPTION_PARTITION) == PARTITION_SHARED)
         return partition_grid_of(network, &state->task.machine, rules, arena, &state->grid, err);
     DSE_TRY(tile_lists_of_grid(network, &state->task.machine, rules, &state->scratch, &lists, err));
     return partition_targets_of(&lists, rules, arena, &state->grid, err);
+}
+
+/* The candidates. */
+static enum dse_status make_grid(struct state *state, struct engine_context *context, struct arena *arena,
+                                 struct dse_error *err)
+{
+    const struct uop_cut *given;
+    DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, &state->task, &given, err));
+    if (is_given(context))
+        return fixed_grid(state, context, given, arena, err);
+    do
+        DSE_TRY(find_grid(state, context, arena, err));
+    while (state->grid.n == 0 && klotski_more_uops(&state->rules));
+    return DSE_OK;
 }
 
 /* Begins the search for so many cores, as a task with that mesh would. */
@@ -266,10 +283,8 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     arena_init(&state->kept.arena);
     state->kept.cycle = UINT64_MAX;
     state->start_s = clock_wall_s();
-    DSE_TRY(klotski_task_of(engine_context_task(context),
-                            klotski_vector(context, OPTION_RULES + KLOTSKI_VECTOR), arena, &state->task,
-                            err));
-    state->rules = klotski_rules(context, OPTION_RULES, &state->task);
+    DSE_TRY(klotski_search_of(context, OPTION_RULES, true, is_given(context), arena, &state->task,
+                              &state->rules, err));
     state->cut = arena_alloc(arena, state->task.network.n_layer, sizeof *state->cut);
     DSE_TRY(arena_check(arena, "a partition", err));
     DSE_TRY(make_grid(state, context, arena, err));
@@ -315,7 +330,7 @@ static enum dse_status bring_weights(struct state *state, const struct engine_co
     DSE_TRY(arena_check(scratch, "the times of a schedule", err));
     DSE_TRY(klotski_lists(start, core, graph->n_uop, n_core, scratch, &plan.schedule, err));
     DSE_TRY(uop_run(graph, &state->task.machine, &plan.schedule, &setting, scratch, &times, link, err));
-    *cycle = times.cycle;
+    *cycle = state->task.fold ? block_fold_cycle(state->task.fold, graph, times.finish) : times.cycle;
     return DSE_OK;
 }
 
@@ -336,6 +351,8 @@ static enum dse_status try_candidate(struct state *state, struct engine_context 
     else
         list_b_level(&graph, 0, graph.n_uop, priority);
     uint64_t cycle = list_schedule(list, 0, graph.n_uop, priority, UINT64_MAX, start, core);
+    if (state->task.fold)
+        cycle = block_fold_cycle_of_starts(state->task.fold, &graph, start);
     DSE_TRY(bring_weights(state, context, &graph, start, core, &cycle, err));
     *cost = cost_of(value_of(context, OPTION_SCORE), &graph, cycle);
     engine_context_count(context, 1);
@@ -442,7 +459,7 @@ static enum dse_status go_on(struct state *state, struct engine_context *context
     const struct core_mesh mesh = {state->task.machine.columns, state->task.machine.rows};
     struct kc_machine machine = state->task.machine;
     *is_over = true;
-    machine.columns = value_of(context, OPTION_SMALLER) ? smaller_mesh(&mesh, state->n_core) : 0;
+    machine.columns = value_of(context, OPTION_SMALLER) && !state->task.fold ? smaller_mesh(&mesh, state->n_core) : 0;
     machine.rows = 1;
     if (!machine.columns || state->kept.cycle == UINT64_MAX ||
         uop_partition_bound(&state->task.network, &machine, state->task.batch) >= state->kept.cycle)

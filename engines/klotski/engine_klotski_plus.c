@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "engines/klotski/cut_search.h"
 #include "engines/klotski/klotski_engines.h"
+#include "engines/klotski/klotski_fit.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_others.h"
 #include "engines/klotski/partition.h"
@@ -110,6 +111,14 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
     return partition_bands_of(network, machine, &state->rules, arena, &state->grid[FROM_BANDS], err);
 }
 
+static bool has_start(const struct state *state)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < N_FROM; i++)
+        n += state->grid[i].n;
+    return n > 0;
+}
+
 static enum dse_status init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
@@ -117,10 +126,9 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     arena_init(&state->scratch);
     state->start_s = clock_wall_s();
     state->random = engine_context_stream(context, RANDOM_INIT);
-    DSE_TRY(klotski_task_of(engine_context_task(context),
-                            klotski_vector(context, OPTION_RULES + KLOTSKI_VECTOR), arena, &state->task,
-                            err));
-    state->rules = klotski_rules(context, OPTION_RULES, &state->task);
+    DSE_TRY(klotski_search_of(context, OPTION_RULES, true,
+                              engine_context_file(context, OPTION_PARTITION_FROM) != NULL, arena,
+                              &state->task, &state->rules, err));
     const struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, NULL);
     const size_t n_layer = state->task.network.n_layer;
     state->n_track = plan.transport == UOP_IDEAL && plan.memory == UOP_FREE ? 1 : N_TRACK;
@@ -133,7 +141,10 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     }
     DSE_TRY(arena_check(arena, "a partition", err));
     klotski_tell_bound(context, &state->task, plan.memory);
-    return make_starts(state, context, err);
+    do
+        DSE_TRY(make_starts(state, context, err));
+    while (!has_start(state) && klotski_more_uops(&state->rules));
+    return DSE_OK;
 }
 
 /* Prices the next start of a track and remembers the best one. */
@@ -188,7 +199,7 @@ static enum dse_status offer_placed(struct state *state, struct engine_context *
         placing_by_starts(&placing);
     }
     placing_lists(&placing, &plan->schedule);
-    return klotski_offer(context, &state->task, plan, &state->scratch, err);
+    return klotski_offer(context, &state->task, graph, plan, &state->scratch, err);
 }
 
 static enum dse_status offer_cut(struct state *state, struct engine_context *context, bool in_blocks,
@@ -231,8 +242,8 @@ static enum dse_status offer_others(struct state *state, struct engine_context *
 {
     static const struct engine *const other[] = {&engine_klotski, &engine_atomic, &engine_tangram};
     struct tile_rules rules = state->rules;
-    if (engine_context_file(context, OPTION_PARTITION_FROM))
-        rules.max_uops = UOP_MAX; /* it is taken as it is */
+    if (engine_context_file(context, OPTION_PARTITION_FROM) || rules.grows)
+        rules.max_uops = UOP_MAX; /* it is taken as it is; they may need more than we do */
     state->has_others = true;
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
         DSE_TRY(klotski_offer_other(context, other[i], option, OPTION_PARTITION_FROM, N_OPTION, &rules,

@@ -4,6 +4,7 @@
  * do beyond that the baseline has nothing; it also passes over the size of the memories.) */
 #include "engines/klotski/baseline_offer.h"
 #include "engines/klotski/klotski_engines.h"
+#include "engines/klotski/klotski_fit.h"
 #include "engines/klotski/klotski_metrics.h"
 #include "engines/klotski/klotski_task.h"
 

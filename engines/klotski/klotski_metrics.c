@@ -34,6 +34,7 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
 {
     struct klotski_metrics own = {
         .n_uop = o->graph.n_uop,
+        .n_repeated_uop = METRIC_U64_MISSING, /* a search's own */
         .n_edge = o->graph.first_producer[o->graph.n_uop],
         .work_cycle = o->work_cycle,
         .critical_path_cycle = o->path_cycle,
@@ -87,10 +88,22 @@ void klotski_metrics_programs(const struct klotski_programs *programs, struct en
     memcpy(schedule->own, &own, sizeof own);
 }
 
+void klotski_metrics_repeated(const struct block_fold *fold, const struct uop_graph *graph,
+                              struct engine_schedule *schedule)
+{
+    struct klotski_metrics own;
+    memcpy(&own, schedule->own, sizeof own);
+    own.n_repeated_uop = fold ? block_fold_repeated(fold, graph) : 0;
+    memcpy(schedule->own, &own, sizeof own);
+}
+
 void klotski_remark(const struct engine_schedule *found, struct text_buffer *out)
 {
     struct klotski_metrics own;
     memcpy(&own, found->own, sizeof own);
+    if (own.n_repeated_uop != METRIC_U64_MISSING && own.n_repeated_uop > 0)
+        text_append(out, "  %-*s  %" PRIu64 " uops are repetitions of others, which alone were searched\n",
+                    LABEL, "blocks", own.n_repeated_uop);
     if (own.n_program != METRIC_U64_MISSING)
         text_append(out,
                     "  %-*s  %" PRIu64 " segments above their bound: %" PRIu64 " programs solved, %" PRIu64

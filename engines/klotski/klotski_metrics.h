@@ -4,10 +4,13 @@
 
 #include "base/text.h"
 #include "engines/driver/engine_schedule.h"
+#include "engines/klotski/block_fold.h"
 #include "engines/klotski/uop_plan.h"
 
 #define KLOTSKI_METRIC_LIST(X, S)                                                                            \
     X(S, n_uop, U64, "1", NONE, NEITHER, "Uops")                                                             \
+    X(S, n_repeated_uop, U64, "1", NONE, NEITHER,                                                            \
+      "Of these, uops of repeated blocks that are scheduled as those of the first one, without a search")    \
     X(S, n_edge, U64, "1", NONE, NEITHER, "Pairs of uops of which one waits for the other")                  \
     X(S, n_core_used, U64, "1", NONE, NEITHER, "Accelerators that run a uop")                                \
     X(S, work_cycle, U64, "cycle", NONE, NEITHER, "Cycles of all uops together")                             \
@@ -46,6 +49,11 @@ struct klotski_programs {
 };
 extern const struct klotski_programs klotski_no_programs;
 void klotski_metrics_programs(const struct klotski_programs *programs, struct engine_schedule *schedule);
+
+/* How many uops of the whole network's `graph` stand in repetitions behind the first; `fold` NULL: none were
+ * left out of the search. */
+void klotski_metrics_repeated(const struct block_fold *fold, const struct uop_graph *graph,
+                              struct engine_schedule *schedule);
 
 /* The engines' hook: the same as lines for people. */
 void klotski_remark(const struct engine_schedule *found, struct text_buffer *out);

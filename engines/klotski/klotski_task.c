@@ -12,61 +12,15 @@
 
 const struct engine_accounting klotski_accountings[] = {{.accounting = &accounting_maestro_kc}, {NULL}};
 
-/* The option max_uops; without it as many as a graph can have. */
-static double max_uops_of(const struct engine_question *question)
-{
-    const struct engine *engine = question->engine;
-    for (size_t i = 0; i < engine->n_option; i++)
-        if (strcmp(engine->option[i].name, "max_uops") == 0)
-            return question->task->option[i];
-    return UOP_MAX;
-}
-
-/* A layer with MACs is a uop at least. */
-static enum dse_status check_number(const struct uop_network *network, uint32_t n_sample, double max_uops,
-                                    struct dse_error *err)
-{
-    if (network->n_layer > max_uops)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "network %s has %u layers with MACs, each of which is a uop at least, and max_uops "
-                        "is %.0f; set a larger max_uops",
-                        network->network->name, network->n_layer, max_uops);
-    if ((uint64_t)network->n_layer * n_sample > UOP_MAX)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "network %s has %u layers with MACs, so %llu uops at least for a batch of %u, more "
-                        "than %d; take a smaller batch",
-                        network->network->name, network->n_layer,
-                        (unsigned long long)network->n_layer * n_sample, n_sample, UOP_MAX);
-    return DSE_OK;
-}
-
-enum dse_status klotski_takes_task(const struct engine_question *question, struct dse_error *err)
-{
-    const struct uop_setting setting = {
-        .transport = (enum uop_transport)engine_question_option(question, "transport"),
-        .memory = (enum uop_memory)engine_question_option(question, "memory")};
-    struct uop_network network;
-    struct arena arena;
-    uint32_t n_sample;
-    DSE_TRY(uop_setting_check(&setting, (enum uop_firing)engine_question_option(question, "firing"), err));
-    arena_init(&arena);
-    enum dse_status status = uop_network_for(question->task->network, question->task->batch,
-                                             (enum uop_vector)engine_question_option(question, "vector"),
-                                             &arena, &network, &n_sample, err);
-    if (status == DSE_OK)
-        status = check_number(&network, n_sample, max_uops_of(question), err);
-    arena_free(&arena);
-    return status;
-}
-
 struct tile_rules klotski_rules(const struct engine_context *context, size_t first,
                                 const struct klotski_task *task)
 {
-    const double most = engine_context_option(context, first + KLOTSKI_MAX_UOPS) * task->batch;
+    const double said = engine_context_option(context, first + KLOTSKI_MAX_UOPS), most = said * task->batch;
     return (struct tile_rules){.sums = (enum uop_sums)engine_context_option(context, first + KLOTSKI_SUMS),
                                .sram = (enum uop_sram)engine_context_option(context, first + KLOTSKI_SRAM),
                                .batch = task->batch,
-                               .max_uops = most < UOP_MAX ? (uint32_t)most : UOP_MAX};
+                               .max_uops = most < UOP_MAX ? (uint32_t)most : UOP_MAX,
+                               .grows = said == KLOTSKI_MAX_UOPS_STANDARD};
 }
 
 enum uop_vector klotski_vector(const struct engine_context *context, size_t index)
@@ -77,6 +31,7 @@ enum uop_vector klotski_vector(const struct engine_context *context, size_t inde
 enum dse_status klotski_task_of(const struct engine_task *task, enum uop_vector vector, struct arena *arena,
                                 struct klotski_task *made, struct dse_error *err)
 {
+    made->fold = NULL;
     DSE_TRY(kc_machine_of(task->architecture, &made->machine, err));
     made->n_core = made->machine.columns * made->machine.rows;
     return uop_network_for(task->network, task->batch, vector, arena, &made->network, &made->batch, err);
@@ -175,33 +130,45 @@ void klotski_tell_bound(struct engine_context *context, const struct klotski_tas
                         enum uop_memory memory)
 {
     const struct objective *objective = &engine_context_task(context)->objective;
+    const struct uop_network *network = task->fold ? &task->fold->whole : &task->network;
     const uint64_t cycle = (memory == UOP_DRAM ? uop_memory_partition_bound : uop_partition_bound)(
-        &task->network, &task->machine, task->batch);
+        network, &task->machine, task->batch);
     if (objective->energy_exponent == 0)
         engine_context_bound(context,
                              objective_cost_of(objective, 1, (double)cycle / task->machine.clock_hz));
 }
 
-static enum dse_status offer(struct engine_context *context, const struct klotski_task *task,
-                             const struct uop_plan *plan, const struct klotski_programs *programs,
-                             struct arena *scratch, struct dse_error *err)
+/* The plan of the whole network. */
+static enum dse_status unroll(const struct klotski_task *task, const struct uop_graph *graph,
+                              const struct uop_plan *once, struct arena *scratch, struct uop_plan *whole,
+                              struct dse_error *err)
+{
+    const struct block_fold *fold = task->fold;
+    struct uop_cut *cut = arena_alloc(scratch, fold->whole.n_layer, sizeof *cut);
+    DSE_TRY(arena_check(scratch, "a partition", err));
+    block_fold_cut(fold, once->cut, cut);
+    *whole = *once;
+    whole->cut = cut;
+    return block_fold_lists(fold, graph, cut, &once->schedule, scratch, &whole->schedule, err);
+}
+
+static enum dse_status offer_whole(struct engine_context *context, const struct klotski_task *task,
+                                   const struct uop_network *network, const struct uop_plan *plan,
+                                   const struct klotski_programs *programs, struct arena *scratch,
+                                   struct dse_error *err)
 {
     struct uop_outcome outcome;
     struct engine_schedule schedule;
     struct text_buffer text;
-    char reason[ENGINE_REASON_MAX];
-    if (!uop_plan_fits(&task->network, &task->machine, plan, reason, sizeof reason)) {
-        engine_context_explain(context, reason);
-        return DSE_OK;
-    }
     enum dse_status status =
-        uop_plan_evaluate(&task->network, &task->machine, plan, "schedule",
+        uop_plan_evaluate(network, &task->machine, plan, "schedule",
                           engine_context_task(context)->budget.cancel, scratch, &outcome, err);
     if (status == DSE_INTERRUPTED)
         return DSE_OK; /* nothing was found; the driver sees the flag */
     DSE_TRY(status);
     klotski_metrics_put(&outcome, plan, &task->machine, &schedule);
     klotski_metrics_programs(programs, &schedule);
+    klotski_metrics_repeated(task->fold, &outcome.graph, &schedule);
     text_init(&text);
     uop_plan_write(&outcome.graph, plan, &text);
     schedule.text = text.data;
@@ -212,10 +179,28 @@ static enum dse_status offer(struct engine_context *context, const struct klotsk
     return status;
 }
 
-enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
-                              const struct uop_plan *plan, struct arena *scratch, struct dse_error *err)
+static enum dse_status offer(struct engine_context *context, const struct klotski_task *task,
+                             const struct uop_graph *graph, const struct uop_plan *plan,
+                             const struct klotski_programs *programs, struct arena *scratch,
+                             struct dse_error *err)
 {
-    return offer(context, task, plan, &klotski_no_programs, scratch, err);
+    struct uop_plan whole = *plan;
+    char reason[ENGINE_REASON_MAX];
+    if (!uop_plan_fits(&task->network, &task->machine, plan, reason, sizeof reason)) {
+        engine_context_explain(context, reason);
+        return DSE_OK;
+    }
+    if (task->fold)
+        DSE_TRY(unroll(task, graph, plan, scratch, &whole, err));
+    return offer_whole(context, task, task->fold ? &task->fold->whole : &task->network, &whole, programs,
+                       scratch, err);
+}
+
+enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
+                              const struct uop_graph *graph, const struct uop_plan *plan,
+                              struct arena *scratch, struct dse_error *err)
+{
+    return offer(context, task, graph, plan, &klotski_no_programs, scratch, err);
 }
 
 const char *const klotski_mapping_name[4] = {"zigzag", "sweep", "local", "mip"};
@@ -285,7 +270,7 @@ enum dse_status klotski_deal_and_offer(struct engine_context *context, const str
     const struct klotski_programs programs = programs_of(ordering->rule, found, cores.rule, &placed);
     if (ordering->limited)
         *ordering->limited = found->n_limited > 0 || placed.n_proved < placed.n_window;
-    return offer(context, task, plan, &programs, scratch, err);
+    return offer(context, task, graph, plan, &programs, scratch, err);
 }
 
 enum dse_status klotski_order_and_offer(struct engine_context *context, const struct klotski_task *task,

@@ -3,26 +3,25 @@
 #define ENGINES_KLOTSKI_KLOTSKI_TASK_H
 
 #include "engines/driver/driver.h"
+#include "engines/klotski/block_fold.h"
 #include "engines/klotski/order/core_mapping.h"
 #include "engines/klotski/order/order_search.h"
 #include "engines/klotski/tile_list.h"
 
 struct klotski_task {
     struct kc_machine machine;
-    struct uop_network network;
+    struct uop_network network; /* that is searched */
     uint32_t n_core, batch;
+    const struct block_fold *fold; /* of the network that is offered; NULL: it is the one that is searched */
 };
 
 /* By which accounting the engines can be priced. */
 extern const struct engine_accounting klotski_accountings[];
 
-/* What they take (struct engine, takes_only), and the hook that says so: errors of uop_setting_check and
- * uop_network_for. */
+/* What they take (struct engine, takes_only); the hook that says so is klotski_takes_task (klotski_fit.h). */
 #define KLOTSKI_TAKES_ONLY                                                                                   \
     "machines that are a mesh of accelerators; networks of convolutions without dilation and products of "   \
     "matrices"
-DSE_MUST_CHECK enum dse_status klotski_takes_task(const struct engine_question *question,
-                                                  struct dse_error *err);
 
 /* Options that several engines have, in runs of rows that are read together: the first has a number in the
  * engine's table, the others follow it as counted here. */
@@ -30,16 +29,19 @@ DSE_MUST_CHECK enum dse_status klotski_takes_task(const struct engine_question *
     {                                                                                                        \
         .name = "vector",                                                                                    \
         .sentence = "what becomes of pools and sums of maps: nothing, as whoever makes or reads a map does " \
-                    "them, or uops of their own, which max_uops does not count",                             \
-        .unit = "", .kind = OPTION_CHOICE, .standard = UOP_FUSED, .highest = 1, .choice = uop_vector_name    \
+                    "them; uops of their own, which max_uops does not count; or that of those whose map "    \
+                    "leaves a repeated block",                                                               \
+        .unit = "", .kind = OPTION_CHOICE, .standard = UOP_FUSED, .highest = 2, .choice = uop_vector_name    \
     }
 enum { KLOTSKI_MAX_UOPS, KLOTSKI_SUMS, KLOTSKI_SRAM, KLOTSKI_VECTOR, KLOTSKI_N_RULES };
+enum { KLOTSKI_MAX_UOPS_STANDARD = 1500 };
 #define KLOTSKI_OPTIONS_RULES                                                                                \
     {.name = "max_uops",                                                                                     \
-     .sentence = "partitions into more uops a sample are passed over",                                       \
+     .sentence = "partitions into more uops a sample are passed over; 1500 is doubled until one fits the "   \
+                 "accelerators' memories",                                                                   \
      .unit = "",                                                                                             \
      .kind = OPTION_INTEGER,                                                                                 \
-     .standard = 1500,                                                                                       \
+     .standard = KLOTSKI_MAX_UOPS_STANDARD,                                                                                       \
      .lowest = 1,                                                                                            \
      .highest = UOP_MAX},                                                                                    \
         {.name = "sums",                                                                                     \
@@ -163,10 +165,12 @@ DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, e
 void klotski_tell_bound(struct engine_context *context, const struct klotski_task *task,
                         enum uop_memory memory);
 
-/* Offer a plan, evaluated and written; explain it where it does not fit. Memory from `scratch`. */
+/* Offer a plan of the network that is searched, evaluated and written; where blocks are folded as one of the
+ * whole network (block_fold_lists; `graph` is that of the plan). Explain it where it does not fit. Memory from
+ * `scratch`. */
 DSE_MUST_CHECK enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
-                                             const struct uop_plan *plan, struct arena *scratch,
-                                             struct dse_error *err);
+                                             const struct uop_graph *graph, const struct uop_plan *plan,
+                                             struct arena *scratch, struct dse_error *err);
 
 /* How the uops of a partition are ordered and dealt out to cores. */
 struct klotski_ordering {

@@ -45,6 +45,13 @@ bool partition_cut_of_rows(struct uop_cut *cut)
     return true;
 }
 
+struct uop_cut partition_cut_finer(const struct kc_machine *machine, struct uop_cut cut, uint32_t finer)
+{
+    const uint32_t c = cut.ic / machine->c_lane >> finer, k = cut.oc / machine->k_lane >> finer;
+    return (struct uop_cut){cut.h >> finer ? cut.h >> finer : 1, cut.w >> finer ? cut.w >> finer : 1,
+                            (c ? c : 1) * machine->c_lane, (k ? k : 1) * machine->k_lane};
+}
+
 /* Uops of a layer, with those that add up. */
 static uint64_t count_layer(const struct kc_tile *whole, struct uop_cut cut, enum uop_sums sums)
 {
@@ -65,7 +72,7 @@ static uint64_t count(const struct uop_network *network, const struct kc_machine
         *fits = *fits && uop_need_fits(&need, rules->sram, machine);
         if (uop_cut_count(whole, clipped) > UOP_MAX)
             return UINT64_MAX;
-        n += count_layer(whole, clipped, rules->sums);
+        n += tile_times(rules, l) * count_layer(whole, clipped, rules->sums);
     }
     return n;
 }
@@ -73,6 +80,40 @@ static uint64_t count(const struct uop_network *network, const struct kc_machine
 static double share(uint32_t value, uint32_t least, uint32_t most)
 {
     return log2((double)value / least) / log2((double)most / least);
+}
+
+static bool has_cut(const struct partition_grid *grid, struct uop_cut cut)
+{
+    uint32_t i = 0;
+    while (i < grid->n && memcmp(&grid->cut[i], &cut, sizeof cut) != 0)
+        i++;
+    return i < grid->n;
+}
+
+/* Adds what fits of the grid, or of a finer one. */
+static void fill_grid(const struct uop_network *network, const struct kc_machine *machine,
+                      const struct tile_rules *rules, uint32_t finer, struct partition_grid *out)
+{
+    const bool of_rows = partition_is_of_rows(network);
+    for (uint32_t i = 0; i < N_ALL; i++) {
+        const uint32_t h = i / N_K / N_C / N_PIXELS, w = i / N_K / N_C % N_PIXELS, c = i / N_K % N_C,
+                       k = i % N_K;
+        struct uop_cut cut = partition_grid_cut(machine, i);
+        bool fits;
+        if (of_rows && !partition_cut_of_rows(&cut))
+            continue;
+        cut = partition_cut_finer(machine, cut, finer);
+        const uint64_t n = count(network, machine, rules, cut, &fits);
+        out->n_sram += fits;
+        if (!fits || n == UINT64_MAX || n * rules->batch > rules->max_uops || (finer && has_cut(out, cut)))
+            continue;
+        double *at = &out->at[(size_t)out->n * PARTITION_DIM];
+        at[0] = share(pixels[h], pixels[0], pixels[N_PIXELS - 1]);
+        at[1] = share(pixels[w], pixels[0], pixels[N_PIXELS - 1]);
+        at[2] = share(c_folds[c], c_folds[0], c_folds[N_C - 1]);
+        at[3] = share(k_folds[k], k_folds[0], k_folds[N_K - 1]);
+        out->cut[out->n++] = cut;
+    }
 }
 
 enum dse_status partition_grid_of(const struct uop_network *network, const struct kc_machine *machine,
@@ -83,29 +124,12 @@ enum dse_status partition_grid_of(const struct uop_network *network, const struc
     out->cut = arena_alloc(arena, N_ALL, sizeof *out->cut);
     out->at = arena_alloc(arena, N_ALL * PARTITION_DIM, sizeof *out->at);
     DSE_TRY(arena_check(arena, "a grid of tile sizes", err));
-    const bool of_rows = partition_is_of_rows(network);
-    for (uint32_t i = 0; i < N_ALL; i++) {
-        const uint32_t h = i / N_K / N_C / N_PIXELS, w = i / N_K / N_C % N_PIXELS, c = i / N_K % N_C,
-                       k = i % N_K;
-        struct uop_cut cut = partition_grid_cut(machine, i);
-        bool fits;
-        if (of_rows && !partition_cut_of_rows(&cut))
-            continue;
-        const uint64_t n = count(network, machine, rules, cut, &fits);
-        out->n_sram += fits;
-        if (!fits || n == UINT64_MAX || n * rules->batch > rules->max_uops)
-            continue;
-        double *at = &out->at[(size_t)out->n * PARTITION_DIM];
-        at[0] = share(pixels[h], pixels[0], pixels[N_PIXELS - 1]);
-        at[1] = share(pixels[w], pixels[0], pixels[N_PIXELS - 1]);
-        at[2] = share(c_folds[c], c_folds[0], c_folds[N_C - 1]);
-        at[3] = share(k_folds[k], k_folds[0], k_folds[N_K - 1]);
-        out->cut[out->n++] = cut;
-    }
+    for (uint32_t finer = 0; finer <= PARTITION_FINER_MAX && out->n_sram == 0; finer++)
+        fill_grid(network, machine, rules, finer, out);
     return DSE_OK;
 }
 
-uint64_t partition_target(const struct tile_lists *lists, double log_cycle, uint32_t batch,
+uint64_t partition_target(const struct tile_lists *lists, double log_cycle, const struct tile_rules *rules,
                           struct uop_cut *cut)
 {
     uint64_t n = 0;
@@ -114,9 +138,9 @@ uint64_t partition_target(const struct tile_lists *lists, double log_cycle, uint
             return UINT64_MAX;
         const struct tile *tile = &lists->tile[lists->first[l] + tile_nearest(lists, l, log_cycle)];
         cut[l] = tile->cut;
-        n += tile->n_uop;
+        n += (uint64_t)tile_times(rules, l) * tile->n_uop;
     }
-    return n * batch;
+    return n * rules->batch;
 }
 
 void partition_target_range(const struct tile_lists *lists, double *least, double *most)
@@ -146,7 +170,7 @@ enum dse_status partition_targets_of(const struct tile_lists *lists, const struc
     for (uint32_t i = 0; i < N_TARGET; i++) {
         struct uop_cut *cut = &out->cut[(size_t)out->n * n_layer];
         const double at = (double)i / (N_TARGET - 1);
-        const uint64_t n = partition_target(lists, least + at * (most - least), rules->batch, cut);
+        const uint64_t n = partition_target(lists, least + at * (most - least), rules, cut);
         out->n_sram += n != UINT64_MAX;
         if (n == UINT64_MAX || n > rules->max_uops ||
             (out->n && memcmp(cut, cut - n_layer, n_layer * sizeof *cut) == 0))
@@ -212,7 +236,7 @@ enum dse_status partition_bands_of(const struct uop_network *network, const stru
         uint64_t n = 0;
         for (uint32_t l = 0; l < n_layer && n != UINT64_MAX; l++)
             n = cut_into_bands(&network->layer[l].whole, machine, rules, &band, &cut[l])
-                    ? n + count_layer(&network->layer[l].whole, cut[l], rules->sums)
+                    ? n + tile_times(rules, l) * count_layer(&network->layer[l].whole, cut[l], rules->sums)
                     : UINT64_MAX;
         out->n_sram += n != UINT64_MAX;
         if (n != UINT64_MAX && n * rules->batch <= rules->max_uops)

@@ -27,16 +27,21 @@ struct uop_cut partition_grid_cut(const struct kc_machine *machine, uint32_t i);
 bool partition_is_of_rows(const struct uop_network *network);
 bool partition_cut_of_rows(struct uop_cut *cut);
 
+/* The same with all sizes divided by 2^finer, one pixel and one fold of the lanes at least: where no tile of
+ * the grid fits the memories. */
+enum { PARTITION_FINER_MAX = 7 };
+struct uop_cut partition_cut_finer(const struct kc_machine *machine, struct uop_cut cut, uint32_t finer);
+
 /* One tile size for all layers. Sizes of the grid: output rows and columns 7 to 112, input channels in
- * multiples of the c lanes, output channels in multiples of the k lanes; or partition_cut_of_rows. Memory
- * from `arena`. DSE_NO_MEMORY. */
+ * multiples of the c lanes, output channels in multiples of the k lanes; or partition_cut_of_rows; where none
+ * fits, partition_cut_finer. Memory from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status partition_grid_of(const struct uop_network *network,
                                                  const struct kc_machine *machine,
                                                  const struct tile_rules *rules, struct arena *arena,
                                                  struct partition_grid *out, struct dse_error *err);
 
 /* The cuts (n_layer) of one target; how many uops they make, UINT64_MAX: some layer has no tile. */
-uint64_t partition_target(const struct tile_lists *lists, double log_cycle, uint32_t batch,
+uint64_t partition_target(const struct tile_lists *lists, double log_cycle, const struct tile_rules *rules,
                           struct uop_cut *cut);
 
 /* The least and the largest latency of any tile, as logarithms; both 0 where there is none. */

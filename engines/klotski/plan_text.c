@@ -75,7 +75,7 @@ static enum dse_status read_options(struct reader *r, struct dse_error *err)
         const char *const *choice;
         size_t n;
     } of[] = {{uop_sums_name, 3},      {uop_sram_name, 3},   {uop_memory_name, 2},
-              {uop_transport_name, 3}, {uop_firing_name, 3}, {uop_vector_name, 2}};
+              {uop_transport_name, 3}, {uop_firing_name, 3}, {uop_vector_name, 3}};
     const struct ynode *options = yaml_find(r->doc.root, "options");
     size_t value[6] = {0};
     if (options)

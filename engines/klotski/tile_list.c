@@ -23,6 +23,11 @@ static uint32_t ceil_div(uint32_t n, uint32_t by)
     return n / by + (n % by != 0);
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* One or two sizes that a dimension is cut into, and how many of each. */
 struct parts {
     uint32_t size[2], n[2];
@@ -104,11 +109,12 @@ static void price_and_sort(struct maker *m)
 
 static enum dse_status list_grid(struct maker *m, struct dse_error *err)
 {
-    for (uint32_t i = 0; i < PARTITION_GRID_N; i++) {
-        struct uop_cut cut = partition_grid_cut(m->machine, i);
-        if (!m->of_rows || partition_cut_of_rows(&cut))
-            DSE_TRY(add(m, uop_cut_clip(m->whole, cut), err));
-    }
+    for (uint32_t finer = 0; finer <= PARTITION_FINER_MAX && m->n == m->first; finer++)
+        for (uint32_t i = 0; i < PARTITION_GRID_N; i++) {
+            struct uop_cut cut = partition_grid_cut(m->machine, i);
+            if (!m->of_rows || partition_cut_of_rows(&cut))
+                DSE_TRY(add(m, uop_cut_clip(m->whole, partition_cut_finer(m->machine, cut, finer)), err));
+        }
     price_and_sort(m);
     size_t n = m->first;
     for (size_t i = m->first; i < m->n; i++)
@@ -208,6 +214,44 @@ enum dse_status tile_lists_of_parts(const struct uop_network *network, const str
     const enum dse_status status = make(network, &m, arena, list_parts, out, err);
     free(m.tile);
     return status;
+}
+
+/* The largest number of output channels (or of whole groups of them) of tiles of that height, width and input
+ * channels that fits; 0: none does. What a tile needs grows evenly with it. */
+static uint32_t most_that_fits(const struct kc_tile *whole, const struct kc_machine *machine,
+                               enum uop_sram sram, struct uop_cut cut, uint32_t unit, uint32_t most)
+{
+    uint32_t low = 0, high = ceil_div(most, unit); /* in units: fits, and the most that may */
+    while (low < high) {
+        const uint32_t middle = low + (high - low + 1) / 2;
+        cut.oc = least(middle * unit, most);
+        const struct uop_need need = uop_cut_need(whole, cut);
+        if (uop_need_fits(&need, sram, machine))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return least(low * unit, most);
+}
+
+uint64_t tile_least_count(const struct kc_tile *whole, const struct kc_machine *machine, enum uop_sram sram)
+{
+    uint64_t fewest = UINT64_MAX;
+    struct uop_cut cut;
+    for (cut.h = whole->p; cut.h; cut.h = smaller(whole->p, cut.h, 1))
+        for (cut.w = whole->q; cut.w; cut.w = smaller(whole->q, cut.w, 1))
+            for (cut.ic = whole->c; cut.ic; cut.ic = smaller(whole->c, cut.ic, machine->c_lane)) {
+                cut.oc = cut.ic == whole->c ? whole->k * kc_groups(whole) : whole->k;
+                if (uop_cut_count(whole, cut) >= fewest)
+                    break; /* smaller ones make more */
+                if (cut.ic == whole->c && whole->g > 1)
+                    cut.oc = most_that_fits(whole, machine, sram, cut, whole->k, whole->k * whole->g);
+                if (cut.ic < whole->c || whole->g <= 1 || cut.oc == 0)
+                    cut.oc = most_that_fits(whole, machine, sram, cut, machine->k_lane, whole->k);
+                if (cut.oc && uop_cut_count(whole, cut) < fewest)
+                    fewest = uop_cut_count(whole, cut);
+            }
+    return fewest == UINT64_MAX ? 0 : fewest;
 }
 
 uint32_t tile_size_of_parts(uint32_t whole, uint32_t unit, uint32_t parts)

@@ -25,7 +25,9 @@ struct tile_lists {
 struct tile_rules {
     enum uop_sums sums;
     enum uop_sram sram;
-    uint32_t batch, max_uops; /* a tile that alone makes more uops is passed over */
+    uint32_t batch, max_uops; /* of all samples; a tile that alone makes more uops is passed over */
+    bool grows;               /* max_uops may be more where nothing fits (klotski_more_uops) */
+    const uint32_t *times;    /* (n_layer) how often each layer's uops count; NULL: once */
 };
 
 /* Those of Klotski's grid (partition.h), clipped to the layer; of equal latencies the one that comes first.
@@ -41,6 +43,16 @@ DSE_MUST_CHECK enum dse_status tile_lists_of_parts(const struct uop_network *net
                                                    const struct kc_machine *machine,
                                                    const struct tile_rules *rules, struct arena *arena,
                                                    struct tile_lists *out, struct dse_error *err);
+
+/* How often the uops of layer l count. */
+static inline uint32_t tile_times(const struct tile_rules *rules, uint32_t l)
+{
+    return rules->times ? rules->times[l] : 1;
+}
+
+/* The fewest uops, without those that add up, that a layer can be cut into so that each fits its accelerator,
+ * with channels in lanes; 0: none fits. */
+uint64_t tile_least_count(const struct kc_tile *whole, const struct kc_machine *machine, enum uop_sram sram);
 
 /* The least size of a dimension that makes at most so many parts, 1 at least: a multiple of `unit`, or the
  * whole. */

@@ -1,0 +1,173 @@
+/* Counts what each layer needs at least (tile_least_count); layers that are alike are counted once. */
+#include "engines/klotski/klotski_fit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "engines/driver/engine_fit.h"
+
+/* Of what a graph can have, the rest is for sums and pools, which max_uops does not count. */
+enum { GROWN_MAX = UOP_MAX / 50 * 49 };
+
+/* The fewest uops of a network, a sample. */
+struct fewest {
+    uint64_t n;
+    uint32_t misfit; /* the first layer of which no tile fits; n_layer: there is none */
+    uint32_t most;   /* the layer that needs the most, and how many */
+    uint64_t n_most;
+};
+
+static enum dse_status find_fewest(const struct uop_network *network, const struct kc_machine *machine,
+                                   enum uop_sram sram, struct arena *arena, struct fewest *out,
+                                   struct dse_error *err)
+{
+    uint64_t *n = arena_alloc(arena, network->n_layer, sizeof *n);
+    *out = (struct fewest){.misfit = network->n_layer};
+    DSE_TRY(arena_check(arena, "the uops of layers", err));
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct kc_tile *whole = &network->layer[l].whole;
+        uint32_t like = 0;
+        while (memcmp(&network->layer[like].whole, whole, sizeof *whole) != 0)
+            like++;
+        n[l] = like < l ? n[like] : tile_least_count(whole, machine, sram);
+        if (n[l] == 0 && out->misfit == network->n_layer)
+            out->misfit = l;
+        if (n[l] > out->n_most) {
+            out->n_most = n[l];
+            out->most = l;
+        }
+        out->n += n[l];
+    }
+    return DSE_OK;
+}
+
+/* ---- before a search ---- */
+
+static bool has_option(const struct engine *engine, const char *name)
+{
+    for (size_t i = 0; i < engine->n_option; i++)
+        if (strcmp(engine->option[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static const char *name_of(const struct uop_network *network, uint32_t l)
+{
+    return network->network->layer[network->layer[l].of].name;
+}
+
+static enum dse_status check_fewest(const struct engine_question *question, const struct uop_network *network,
+                                    const struct kc_machine *machine, uint32_t n_sample,
+                                    const struct fewest *fewest, struct dse_error *err)
+{
+    const double max_uops = engine_question_option(question, "max_uops");
+    if (fewest->misfit < network->n_layer)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s: no tile of layer %s fits the %" PRIu64
+                        " words of an accelerator's memory, not even one output pixel with one fold of "
+                        "channels; take sram=output or a larger memory",
+                        network->network->name, name_of(network, fewest->misfit), machine->sram_word);
+    if (max_uops != KLOTSKI_MAX_UOPS_STANDARD && (double)fewest->n > max_uops)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s: for the accelerators' memories its %u layers with MACs need %" PRIu64
+                        " uops at least (layer %s %" PRIu64 "), and max_uops = %.0f; set a larger max_uops",
+                        network->network->name, network->n_layer, fewest->n, name_of(network, fewest->most),
+                        fewest->n_most, max_uops);
+    if (fewest->n > (double)UOP_MAX / n_sample)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s: for the accelerators' memories its %u layers with MACs need %" PRIu64
+                        " uops at least for each of %u samples (layer %s %" PRIu64
+                        "), more than %d; take a smaller batch or larger memories",
+                        network->network->name, network->n_layer, fewest->n, n_sample,
+                        name_of(network, fewest->most), fewest->n_most, UOP_MAX);
+    return DSE_OK;
+}
+
+/* Layers as they are, or as a file or the options h, w, ic and oc say, pass over what memories need. */
+static bool is_given(const struct engine_question *question)
+{
+    if (!has_option(question->engine, "max_uops") || engine_question_file(question, "partition_from"))
+        return true;
+    return has_option(question->engine, "h") && engine_question_option(question, "partition") == 0;
+}
+
+/* A layer with MACs is a uop at least. */
+static enum dse_status check_number(const struct uop_network *network, uint32_t n_sample,
+                                    struct dse_error *err)
+{
+    if ((uint64_t)network->n_layer * n_sample <= UOP_MAX)
+        return DSE_OK;
+    return dse_fail(err, DSE_BAD_USAGE,
+                    "network %s has %u layers with MACs, so %llu uops at least for a batch of %u, more than "
+                    "%d; take a smaller batch",
+                    network->network->name, network->n_layer,
+                    (unsigned long long)network->n_layer * n_sample, n_sample, UOP_MAX);
+}
+
+static enum dse_status check_task(const struct engine_question *question, struct arena *arena,
+                                  struct dse_error *err)
+{
+    struct kc_machine machine;
+    struct uop_network network;
+    struct fewest fewest;
+    uint32_t n_sample;
+    DSE_TRY(uop_network_for(question->task->network, question->task->batch,
+                            (enum uop_vector)engine_question_option(question, "vector"), arena, &network,
+                            &n_sample, err));
+    DSE_TRY(check_number(&network, n_sample, err));
+    if (is_given(question))
+        return DSE_OK;
+    DSE_TRY(kc_machine_of(question->task->architecture, &machine, err));
+    DSE_TRY(find_fewest(&network, &machine, (enum uop_sram)engine_question_option(question, "sram"), arena,
+                        &fewest, err));
+    return check_fewest(question, &network, &machine, n_sample, &fewest, err);
+}
+
+enum dse_status klotski_takes_task(const struct engine_question *question, struct dse_error *err)
+{
+    const struct uop_setting setting = {
+        .transport = (enum uop_transport)engine_question_option(question, "transport"),
+        .memory = (enum uop_memory)engine_question_option(question, "memory")};
+    struct arena arena;
+    DSE_TRY(uop_setting_check(&setting, (enum uop_firing)engine_question_option(question, "firing"), err));
+    arena_init(&arena);
+    const enum dse_status status = check_task(question, &arena, err);
+    arena_free(&arena);
+    return status;
+}
+
+/* ---- in a search ---- */
+
+bool klotski_more_uops(struct tile_rules *rules)
+{
+    if (!rules->grows || rules->max_uops >= GROWN_MAX)
+        return false;
+    rules->max_uops = 2 * rules->max_uops < GROWN_MAX ? 2 * rules->max_uops : GROWN_MAX;
+    return true;
+}
+
+enum dse_status klotski_search_of(const struct engine_context *context, size_t first, bool folds, bool given,
+                                  struct arena *arena, struct klotski_task *task, struct tile_rules *rules,
+                                  struct dse_error *err)
+{
+    const struct engine_task *asked = engine_context_task(context);
+    const struct network *network = asked->network;
+    const enum uop_vector vector = klotski_vector(context, first + KLOTSKI_VECTOR);
+    struct fewest fewest;
+    DSE_TRY(klotski_task_of(asked, vector, arena, task, err));
+    *rules = klotski_rules(context, first, task);
+    DSE_TRY(find_fewest(&task->network, &task->machine, rules->sram, arena, &fewest, err));
+    const bool is_enough = fewest.n * task->batch <= rules->max_uops;
+    while (fewest.n * task->batch > rules->max_uops && klotski_more_uops(rules))
+        ;
+    if (is_enough || given || network->n_repeat == 0 || network->unroll || vector == UOP_VECTOR)
+        return DSE_OK;
+    DSE_TRY(klotski_task_of(asked, UOP_BLOCKS, arena, task, err));
+    if (folds)
+        DSE_TRY(block_fold_new(network, arena, &task->fold, err));
+    if (task->fold) {
+        task->network = task->fold->once;
+        rules->times = task->fold->times;
+    }
+    return DSE_OK;
+}

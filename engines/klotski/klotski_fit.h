@@ -1,0 +1,25 @@
+/* How many uops a task needs at least for the accelerators' memories: what is refused before a search, how
+ * many a search may make, and whether repeated blocks are searched once. docs/klotski.md, "Repeated blocks". */
+#ifndef ENGINES_KLOTSKI_KLOTSKI_FIT_H
+#define ENGINES_KLOTSKI_KLOTSKI_FIT_H
+
+#include "engines/klotski/klotski_task.h"
+
+/* The engines' hook takes_task. Errors of uop_setting_check and uop_network_for; DSE_BAD_USAGE: no tile of a
+ * layer, which is named, fits the memories, or the fewest uops are more than max_uops or UOP_MAX. */
+DSE_MUST_CHECK enum dse_status klotski_takes_task(const struct engine_question *question,
+                                                  struct dse_error *err);
+
+/* What an engine searches, and by which rules: the options KLOTSKI_OPTIONS_RULES from number `first` on. Where
+ * max_uops is its default and the whole network needs more, its sums that leave a block are uops of their own
+ * (UOP_BLOCKS) and, with `folds`, blocks are searched once (task.fold, rules.times); not with `unroll: true`,
+ * nor where `given` (a partition is). Memory from `arena`. Errors of klotski_task_of. */
+DSE_MUST_CHECK enum dse_status klotski_search_of(const struct engine_context *context, size_t first,
+                                                 bool folds, bool given, struct arena *arena,
+                                                 struct klotski_task *task, struct tile_rules *rules,
+                                                 struct dse_error *err);
+
+/* Doubles max_uops where nothing has fitted; false: it is a limit. */
+bool klotski_more_uops(struct tile_rules *rules);
+
+#endif
