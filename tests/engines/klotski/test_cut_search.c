@@ -90,7 +90,7 @@ static void check_walk(enum uop_transport transport, bool in_blocks)
     struct uop_cut *cut = arena_alloc(&run.arena, task.network.n_layer, sizeof *cut);
     assert_int_equal(tile_lists_of_parts(&task.network, &task.machine, &rules, &run.arena, &lists, &err),
                      DSE_OK);
-    assert_true(partition_target(&lists, 12, 2, cut) <= 400);
+    assert_true(partition_target(&lists, 12, &rules, cut) <= 400);
     struct cut_pricer pricer = {&task, &rules, {.transport = transport}, in_blocks, &scratch};
     arena_init(&scratch);
     task.machine.noc.flit_bit = 64;
@@ -264,12 +264,12 @@ static void test_the_partition_of_another(void **state)
 static void test_nothing_fits(void **state)
 {
     struct schedule_run run;
+    struct dse_error err;
     (void)state;
     open_on(&run, &engine_klotski_plus, "experiments/networks/vgg16.yaml", "3x3");
     schedule_run_set(&run, "max_uops", "17"); /* of 16 layers, some of which do not fit a memory */
-    schedule_run_solve(&run);
-    assert_false(run.result.feasible);
-    assert_non_null(strstr(run.result.reason, "max_uops"));
+    assert_int_equal(engine_solve(run.engine, &run.task, &run.arena, &run.result, &err), DSE_BAD_USAGE);
+    assert_non_null(strstr(err.text, "max_uops = 17"));
     schedule_run_close(&run);
 }
 

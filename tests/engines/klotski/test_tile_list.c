@@ -238,7 +238,7 @@ static void test_nothing_fits(void **state)
     assert_int_equal(f.lists.n[0], 0);
     partition_target_range(&f.lists, &least, &most);
     assert_true(least == 0 && most == 0);
-    assert_true(partition_target(&f.lists, 5, 1, cut) == UINT64_MAX);
+    assert_true(partition_target(&f.lists, 5, &f.rules, cut) == UINT64_MAX);
     schedule_run_close(&f.run);
 }
 
