@@ -3,11 +3,13 @@
 
 #include "base/report.h"
 #include "costmodel/uop/kc_cost.h"
+#include "costmodel/uop/node_machine.h"
 
 static enum dse_status accepts(const struct architecture *arch, struct dse_error *err)
 {
     struct kc_machine machine;
-    return kc_machine_of(arch, &machine, err);
+    struct core_split node;
+    return node_machine_of(arch, &machine, &node, err);
 }
 
 enum { LIST_R, LIST_S, LIST_P, LIST_Q, LIST_C, LIST_K, LIST_REQUIRED, LIST_STRIDE = LIST_REQUIRED, LIST_N };

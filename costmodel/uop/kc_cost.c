@@ -52,6 +52,8 @@ uint64_t kc_pixel_cycle(const struct kc_machine *machine, const struct kc_tile *
 
 uint64_t kc_cycle(const struct kc_machine *machine, const struct kc_tile *t)
 {
+    if (machine->pricer.guess)
+        return machine->pricer.guess(machine->pricer.self, t);
     const uint64_t window = (uint64_t)t->r * t->s;
     const struct folds k = folds_of(t->k, machine->k_lane), c = folds_of(t->c, machine->c_lane);
     const uint64_t inner = inner_cycle(machine, window, c.full);

@@ -13,14 +13,32 @@
 #include "costmodel/model/byte_rate.h"
 #include "costmodel/noc/noc.h"
 
+struct kc_tile;
+
+/* What a uop costs where other counts than MAESTRO's say it. */
+struct uop_cost {
+    uint64_t cycle;
+    double mac_j, memory_j, network_j; /* MACs; all memories of the accelerator; the networks between them */
+};
+
+/* Prices tiles on an accelerator of any kind (node_machine.h). Functions of the tile alone. */
+struct uop_pricer {
+    const void *self;
+    /* About so many cycles, at little expense: for searches. NULL: there is no pricer. */
+    uint64_t (*guess)(const void *self, const struct kc_tile *tile);
+    enum dse_status (*cost)(const void *self, const struct kc_tile *tile, struct uop_cost *cost,
+                            struct dse_error *err);
+};
+
 /* A mesh of accelerators as an architecture says it. */
 struct kc_machine {
-    uint32_t columns, rows; /* of accelerators */
-    struct noc_config noc;  /* the mesh between them, cores alone */
-    uint32_t c_lane, k_lane;
-    struct byte_rate delivery; /* words, not bytes, from the shared memory to the PEs */
-    struct byte_rate dram;     /* words; byte 0: not limited */
-    uint64_t sram_word;        /* usable, of one accelerator; or ARCH_UNLIMITED */
+    uint32_t columns, rows;      /* of accelerators */
+    struct noc_config noc;       /* the mesh between them, cores alone */
+    uint32_t c_lane, k_lane;     /* with a pricer: what tiles have multiples of, as far as they can */
+    struct byte_rate delivery;   /* words, not bytes, from the shared memory to the PEs */
+    struct byte_rate dram;       /* words; byte 0: not limited */
+    struct byte_rate dram_write; /* of writes where they have a rate of their own; byte 0: they have not */
+    uint64_t sram_word;          /* usable, of one accelerator; or ARCH_UNLIMITED */
     uint32_t word_byte;
     double clock_hz;
     /* of one word */
@@ -29,7 +47,26 @@ struct kc_machine {
     double l2_read_energy_j, l2_write_energy_j; /* shared memory */
     double hop_energy_j;                        /* from accelerator to accelerator */
     double dram_read_energy_j, dram_write_energy_j;
+    /* Of a word that a message or the DRAM takes from a shared memory and puts into one; 0 where the counts of
+     * uops have these accesses, as MAESTRO's do. */
+    double send_energy_j, receive_energy_j;
+    uint64_t n_mac; /* MAC units of an accelerator that is priced by `pricer`; 0: it is MAESTRO's */
+    struct uop_pricer pricer;
+    bool guesses; /* graphs get the cycles of pricer.guess, not those of its cost */
 };
+
+/* Operations of a uop that adds up or pools in a cycle, and MACs of one that fills the accelerator. */
+static inline uint64_t kc_mac_count(const struct kc_machine *machine)
+{
+    return machine->n_mac ? machine->n_mac : (uint64_t)machine->c_lane * machine->k_lane;
+}
+
+/* Cycles in which the DRAM reads or writes so many words. */
+static inline uint64_t kc_dram_cycle(const struct kc_machine *machine, uint64_t word, bool writes)
+{
+    const struct byte_rate rate = writes && machine->dram_write.byte ? machine->dram_write : machine->dram;
+    return rate.byte ? byte_rate_cycle(word, rate) : 0;
+}
 
 /* Outside a DRAM, then an array of accelerators, a shared memory, an array of PEs (lanes of input channels by
  * lanes of output channels), a register in each, a MAC in each; one word for all, of whole bytes; accesses of
@@ -78,6 +115,7 @@ DSE_MUST_CHECK enum dse_status kc_tile_check(const struct kc_machine *machine, c
                                              struct dse_error *err);
 
 uint64_t kc_macs(const struct kc_tile *tile);
+/* As the pricer guesses where there is one. */
 uint64_t kc_cycle(const struct kc_machine *machine, const struct kc_tile *tile);
 /* Of these, for each output pixel; p x q of them are all but what comes before the first. */
 uint64_t kc_pixel_cycle(const struct kc_machine *machine, const struct kc_tile *tile);

@@ -259,6 +259,10 @@ uint64_t uop_partition_bound(const struct uop_network *network, const struct kc_
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct kc_tile *whole = &network->layer[l].whole;
         uint64_t least = UINT64_MAX;
+        if (machine->n_mac) { /* whatever prices tiles: no MAC unit does two at once */
+            work += ceil_div(kc_macs(whole), machine->n_mac);
+            continue;
+        }
         for (uint32_t ic = 1; ic <= whole->c; ic++) {
             const uint64_t so = layer_work(machine, whole, ic);
             least = so < least ? so : least;
@@ -268,7 +272,7 @@ uint64_t uop_partition_bound(const struct uop_network *network, const struct kc_
     for (uint32_t l = network->n_layer; l < network->n_all; l++) {
         const struct uop_layer *of = &network->layer[l];
         work += ceil_div((uint64_t)of->whole.p * of->whole.q * of->whole.k * of->n_operation,
-                         (uint64_t)machine->c_lane * machine->k_lane);
+                         kc_mac_count(machine));
     }
     return ceil_div(work * batch, (uint64_t)machine->columns * machine->rows);
 }

@@ -111,8 +111,8 @@ static uint32_t west_port(const struct program *p, uint32_t row)
 /* The DRAM's service of a request; NULL: it takes no time. */
 static struct noc_transaction *serve(struct program *p, const struct uop_step *s)
 {
-    const struct byte_rate rate = p->machine->dram;
-    return rate.byte ? begin(p, NOC_COUNT, west_port(p, 0), byte_rate_cycle(s->word, rate)) : NULL;
+    const uint64_t cycle = kc_dram_cycle(p->machine, s->word, s->kind == UOP_WRITE);
+    return cycle ? begin(p, NOC_COUNT, west_port(p, 0), cycle) : NULL;
 }
 
 static uint64_t packets_of(const struct program *p, const struct uop_step *s)
@@ -173,10 +173,10 @@ static void put_write(struct program *p, uint32_t step)
 static enum dse_status put_step(struct program *p, uint32_t step, struct dse_error *err)
 {
     const struct uop_step *s = &p->steps->step[step];
-    const uint64_t cycle = s->kind == UOP_RUN ? p->graph->uop[s->item].cycle
-                           : s->kind == UOP_SEND || !p->machine->dram.byte
-                               ? 1
-                               : byte_rate_cycle(s->word, p->machine->dram);
+    const uint64_t dram = s->kind == UOP_READ || s->kind == UOP_WRITE
+                              ? kc_dram_cycle(p->machine, s->word, s->kind == UOP_WRITE)
+                              : 0;
+    const uint64_t cycle = s->kind == UOP_RUN ? p->graph->uop[s->item].cycle : dram ? dram : 1;
     p->first[step] = p->noc.n_transaction;
     if (cycle < 1 || cycle > UINT32_MAX)
         return too_large(p, s, "cycles", cycle, err);

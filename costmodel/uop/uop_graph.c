@@ -207,9 +207,14 @@ static enum dse_status price(struct shapes *shapes, const struct kc_machine *mac
     while (i < shapes->n && memcmp(&shapes->tile[i], tile, sizeof *tile) != 0)
         i++;
     if (i == shapes->n) {
+        struct uop_cost cost = {0};
         DSE_TRY(kc_tile_check(machine, tile, err));
+        if (machine->pricer.cost && !machine->guesses)
+            DSE_TRY(machine->pricer.cost(machine->pricer.self, tile, &cost, err));
+        else
+            cost.cycle = kc_cycle(machine, tile);
         shapes->tile[shapes->n] = *tile;
-        shapes->cycle[shapes->n++] = kc_cycle(machine, tile);
+        shapes->cycle[shapes->n++] = cost.cycle;
     }
     *cycle = shapes->cycle[i];
     return DSE_OK;
@@ -218,7 +223,7 @@ static enum dse_status price(struct shapes *shapes, const struct kc_machine *mac
 /* A uop that adds up or pools takes all PEs: so many operations in a cycle. */
 static uint64_t vector_cycle(const struct kc_machine *machine, uint64_t word, uint32_t n_operation)
 {
-    const uint64_t lanes = (uint64_t)machine->c_lane * machine->k_lane;
+    const uint64_t lanes = kc_mac_count(machine);
     return (word * n_operation + lanes - 1) / lanes;
 }
 

@@ -27,9 +27,11 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Of words that are read or written, at the faster of the two rates. */
 static uint64_t cycles_of(const struct kc_machine *machine, uint64_t word)
 {
-    return machine->dram.byte ? byte_rate_cycle(word, machine->dram) : 0;
+    const uint64_t read = kc_dram_cycle(machine, word, false), written = kc_dram_cycle(machine, word, true);
+    return read < written ? read : written;
 }
 
 /* Words of the tiles in a set. */

@@ -30,7 +30,8 @@ struct uop_dram_use {
     uint64_t spilled_word; /* of the written ones those that are no results of the network */
     uint64_t cycle;        /* the end of the last write */
     uint64_t busy_cycle;
-    uint64_t n_message; /* between cores and along the rows to and from the DRAM */
+    uint64_t n_message;                /* between cores and along the rows to and from the DRAM */
+    uint64_t sent_word, received_word; /* that leave the cores' memories, and come to them */
 };
 
 /* When each uop starts and ends; both (n_uop), the caller's. */

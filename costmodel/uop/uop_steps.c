@@ -235,7 +235,7 @@ static void serve(struct run *run, uint64_t cycle)
         return;
     const uint32_t step = number_take(&run->request);
     const struct uop_step *s = &run->steps->step[step];
-    const uint64_t cycles = run->machine->dram.byte ? byte_rate_cycle(s->word, run->machine->dram) : 0;
+    const uint64_t cycles = kc_dram_cycle(run->machine, s->word, s->kind == UOP_WRITE);
     if (s->kind == UOP_READ)
         run->times->start[step] = cycle;
     run->busy = true;

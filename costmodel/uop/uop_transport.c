@@ -20,20 +20,24 @@ static void add_use(const struct uop_needs *needs, const struct kc_machine *mach
         return;
     case UOP_SEND:
         use->n_message += is_tree ? 1 : s->n_to;
+        use->sent_word += s->word * (is_tree ? 1 : s->n_to);
+        use->received_word += s->word * s->n_to;
         return;
     case UOP_READ:
         use->read_word += s->word;
+        use->received_word += s->word * s->n_to;
         for (uint32_t k = 0; k < s->n_to; k++)
             use->n_message += k == 0 || to[k] / columns != to[k - 1] / columns;
         break;
     case UOP_WRITE:
         use->written_word += s->word;
+        use->sent_word += s->word;
         use->spilled_word += needs->is_result[s->item] ? 0 : s->word;
         use->cycle = finish > use->cycle ? finish : use->cycle;
         use->n_message++;
         break;
     }
-    use->busy_cycle += machine->dram.byte ? byte_rate_cycle(s->word, machine->dram) : 0;
+    use->busy_cycle += kc_dram_cycle(machine, s->word, s->kind == UOP_WRITE);
 }
 
 static enum dse_status run_dram(const struct uop_graph *graph, const struct kc_machine *machine,

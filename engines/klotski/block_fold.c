@@ -104,8 +104,12 @@ enum dse_status block_fold_lists(const struct block_fold *fold, const struct uop
     uint64_t n_uop;
     DSE_TRY(arena_check(arena, "the lists of cores", err));
     DSE_TRY(uop_layout_of(&fold->whole, cut, graph->sums, graph->n_sample, layer, &n_uop, err));
-    struct unroller w = {fold, graph, layer, (uint32_t)(n_uop / graph->n_sample),
-                         arena_alloc_unset(arena, n_uop, sizeof *w.order), 0};
+    struct unroller w = {fold,
+                         graph,
+                         layer,
+                         (uint32_t)(n_uop / graph->n_sample),
+                         arena_alloc_unset(arena, n_uop, sizeof *w.order),
+                         0};
     DSE_TRY(arena_check(arena, "the lists of cores", err));
     for (uint32_t c = 0; c < once->n_core; c++) {
         for (uint32_t s = 0; s < fold->of->n_segment; s++)

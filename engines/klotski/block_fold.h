@@ -26,9 +26,9 @@ void block_fold_cut(const struct block_fold *fold, const struct uop_cut *once, s
  * uops in their order once for each repetition, then what stands behind it, and so on. `graph` is that of
  * `once`, `cut` (whole.n_layer) the whole network's. Memory from `arena`. DSE_LIMIT: more than UOP_MAX uops. */
 DSE_MUST_CHECK enum dse_status block_fold_lists(const struct block_fold *fold, const struct uop_graph *graph,
-                                                const struct uop_cut *cut,
-                                                const struct uop_schedule *once, struct arena *arena,
-                                                struct uop_schedule *whole, struct dse_error *err);
+                                                const struct uop_cut *cut, const struct uop_schedule *once,
+                                                struct arena *arena, struct uop_schedule *whole,
+                                                struct dse_error *err);
 
 /* How many uops of the whole network's graph are of repetitions behind the first. */
 uint32_t block_fold_repeated(const struct block_fold *fold, const struct uop_graph *whole);

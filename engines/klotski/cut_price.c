@@ -12,7 +12,7 @@ enum dse_status cut_price(struct cut_pricer *pricer, const struct uop_cut *cut, 
     struct placing placing;
     *cycle = 0;
     arena_reset(pricer->scratch);
-    DSE_TRY(uop_graph_of(&task->network, &task->machine, cut, pricer->rules->sums, pricer->rules->batch,
+    DSE_TRY(uop_graph_of(&task->network, &task->rough, cut, pricer->rules->sums, pricer->rules->batch,
                          pricer->scratch, &graph, err));
     DSE_TRY(placing_new(task, &graph, pricer->scratch, &placing, err));
     if (pricer->in_blocks) {

@@ -171,6 +171,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
 static void release(void *memory)
 {
     struct state *state = memory;
+    klotski_task_free(&state->task);
     arena_free(&state->scratch);
 }
 

@@ -291,15 +291,15 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     return begin(state, context, state->task.n_core, err);
 }
 
-static enum dse_status make_graph(struct state *state, uint32_t candidate, uint32_t batch,
-                                  struct uop_graph *graph, struct dse_error *err)
+static enum dse_status make_graph(struct state *state, const struct kc_machine *machine, uint32_t candidate,
+                                  uint32_t batch, struct uop_graph *graph, struct dse_error *err)
 {
     const uint32_t n_cut = state->grid.n_cut;
     const struct uop_cut *cut = &state->grid.cut[(size_t)candidate * n_cut];
     for (uint32_t l = 0; l < state->task.network.n_layer; l++)
         state->cut[l] = uop_cut_clip(&state->task.network.layer[l].whole, cut[n_cut == 1 ? 0 : l]);
-    return uop_graph_of(&state->task.network, &state->task.machine, state->cut, state->rules.sums, batch,
-                        &state->scratch, graph, err);
+    return uop_graph_of(&state->task.network, machine, state->cut, state->rules.sums, batch, &state->scratch,
+                        graph, err);
 }
 
 /* Eq. 3 and its variants as costs; alpha is 1, as it changes no order. */
@@ -340,7 +340,7 @@ static enum dse_status try_candidate(struct state *state, struct engine_context 
 {
     struct uop_graph graph;
     arena_reset(&state->scratch);
-    DSE_TRY(make_graph(state, candidate, state->rules.batch, &graph, err));
+    DSE_TRY(make_graph(state, &state->task.rough, candidate, state->rules.batch, &graph, err));
     uint64_t *priority = arena_alloc(&state->scratch, graph.n_uop, sizeof *priority);
     uint64_t *start = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *start);
     uint32_t *core = arena_alloc_unset(&state->scratch, graph.n_uop, sizeof *core);
@@ -421,7 +421,7 @@ static enum dse_status settle(struct state *state, struct engine_context *contex
         return DSE_OK;
     state->has_best = false;
     arena_reset(&state->scratch);
-    DSE_TRY(make_graph(state, state->best, state->rules.batch, &graph, err));
+    DSE_TRY(make_graph(state, &state->task.machine, state->best, state->rules.batch, &graph, err));
     if (state->kept.cycle < UINT64_MAX) {
         const uint64_t bound = uop_bound(&graph, state->n_core, &state->scratch);
         DSE_TRY(arena_check(&state->scratch, "the bound of a schedule", err));
@@ -442,7 +442,7 @@ static enum dse_status list_loads(struct state *state, struct engine_context *co
     for (uint32_t i = 0; i < state->grid.n; i++) {
         struct uop_graph graph;
         arena_reset(&state->scratch);
-        DSE_TRY(make_graph(state, i, 1, &graph, err));
+        DSE_TRY(make_graph(state, &state->task.rough, i, 1, &graph, err));
         uint64_t *path = arena_alloc(&state->scratch, graph.n_uop, sizeof *path);
         DSE_TRY(arena_check(&state->scratch, "the work of partitions", err));
         load[i] = partition_load_of(&graph, path);
@@ -459,7 +459,8 @@ static enum dse_status go_on(struct state *state, struct engine_context *context
     const struct core_mesh mesh = {state->task.machine.columns, state->task.machine.rows};
     struct kc_machine machine = state->task.machine;
     *is_over = true;
-    machine.columns = value_of(context, OPTION_SMALLER) && !state->task.fold ? smaller_mesh(&mesh, state->n_core) : 0;
+    machine.columns =
+        value_of(context, OPTION_SMALLER) && !state->task.fold ? smaller_mesh(&mesh, state->n_core) : 0;
     machine.rows = 1;
     if (!machine.columns || state->kept.cycle == UINT64_MAX ||
         uop_partition_bound(&state->task.network, &machine, state->task.batch) >= state->kept.cycle)
@@ -484,7 +485,7 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
         return DSE_OK;
     state->done = true;
     arena_reset(&state->scratch);
-    DSE_TRY(make_graph(state, state->kept.candidate, state->rules.batch, &graph, err));
+    DSE_TRY(make_graph(state, &state->task.machine, state->kept.candidate, state->rules.batch, &graph, err));
     struct klotski_ordering ordering = ordering_of(context, state, &state->kept.random);
     ordering.limited = &state->limited;
     struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, state->cut);
@@ -541,6 +542,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
 static void release(void *memory)
 {
     struct state *state = memory;
+    klotski_task_free(&state->task);
     arena_free(&state->scratch);
     arena_free(&state->search);
     arena_free(&state->kept.arena);

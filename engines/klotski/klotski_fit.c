@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "costmodel/uop/node_machine.h"
 #include "engines/driver/engine_fit.h"
 
 /* Of what a graph can have, the rest is for sums and pools, which max_uops does not count. */
@@ -100,14 +101,15 @@ static enum dse_status check_number(const struct uop_network *network, uint32_t 
     return dse_fail(err, DSE_BAD_USAGE,
                     "network %s has %u layers with MACs, so %llu uops at least for a batch of %u, more than "
                     "%d; take a smaller batch",
-                    network->network->name, network->n_layer,
-                    (unsigned long long)network->n_layer * n_sample, n_sample, UOP_MAX);
+                    network->network->name, network->n_layer, (unsigned long long)network->n_layer * n_sample,
+                    n_sample, UOP_MAX);
 }
 
 static enum dse_status check_task(const struct engine_question *question, struct arena *arena,
                                   struct dse_error *err)
 {
     struct kc_machine machine;
+    struct core_split node;
     struct uop_network network;
     struct fewest fewest;
     uint32_t n_sample;
@@ -117,7 +119,7 @@ static enum dse_status check_task(const struct engine_question *question, struct
     DSE_TRY(check_number(&network, n_sample, err));
     if (is_given(question))
         return DSE_OK;
-    DSE_TRY(kc_machine_of(question->task->architecture, &machine, err));
+    DSE_TRY(node_machine_of(question->task->architecture, &machine, &node, err));
     DSE_TRY(find_fewest(&network, &machine, (enum uop_sram)engine_question_option(question, "sram"), arena,
                         &fewest, err));
     return check_fewest(question, &network, &machine, n_sample, &fewest, err);
@@ -162,6 +164,7 @@ enum dse_status klotski_search_of(const struct engine_context *context, size_t f
         ;
     if (is_enough || given || network->n_repeat == 0 || network->unroll || vector == UOP_VECTOR)
         return DSE_OK;
+    klotski_task_free(task);
     DSE_TRY(klotski_task_of(asked, UOP_BLOCKS, arena, task, err));
     if (folds)
         DSE_TRY(block_fold_new(network, arena, &task->fold, err));

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "costmodel/uop/accounting_maestro_kc.h"
+#include "engines/klotski/node_pricer.h"
 
 enum { LABEL = 12 };
 
@@ -69,7 +69,7 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
     schedule->onchip_byte = o->sram_byte;
     schedule->n_mac = o->n_mac;
     schedule->bound_latency_ratio = (double)o->times.cycle / (double)o->bound_cycle;
-    schedule->accounting = accounting_maestro_kc.name;
+    schedule->accounting = node_accounting(machine);
     memcpy(schedule->own, &own, sizeof own);
 }
 

@@ -30,14 +30,17 @@ static enum dse_status keeps_rules(const struct engine_task *task, const struct 
     struct uop_plan plan = {.sram = rules->sram};
     char reason[ENGINE_REASON_MAX];
     uint64_t n = 0;
-    DSE_TRY(klotski_task_of(task, UOP_FUSED, arena, &made, err)); /* pools and sums have no tiles */
-    DSE_TRY(uop_partition_read("schedule", schedule->text, schedule->text_length, &made.network, arena,
-                               &plan.cut, err));
-    for (uint32_t l = 0; l < made.network.n_layer; l++)
+    enum dse_status status =
+        klotski_task_of(task, UOP_FUSED, arena, &made, err); /* pools and sums have no tiles */
+    if (status == DSE_OK)
+        status = uop_partition_read("schedule", schedule->text, schedule->text_length, &made.network, arena,
+                                    &plan.cut, err);
+    for (uint32_t l = 0; status == DSE_OK && l < made.network.n_layer; l++)
         n += uop_cut_count(&made.network.layer[l].whole, plan.cut[l]);
-    *keeps = n * made.batch <= rules->max_uops &&
+    *keeps = status == DSE_OK && n * made.batch <= rules->max_uops &&
              uop_plan_fits(&made.network, &made.machine, &plan, reason, sizeof reason);
-    return DSE_OK;
+    klotski_task_free(&made);
+    return status;
 }
 
 enum dse_status klotski_offer_other(struct engine_context *context, const struct engine *other,

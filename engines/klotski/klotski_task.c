@@ -31,10 +31,19 @@ enum uop_vector klotski_vector(const struct engine_context *context, size_t inde
 enum dse_status klotski_task_of(const struct engine_task *task, enum uop_vector vector, struct arena *arena,
                                 struct klotski_task *made, struct dse_error *err)
 {
-    made->fold = NULL;
-    DSE_TRY(kc_machine_of(task->architecture, &made->machine, err));
+    *made = (struct klotski_task){.fold = NULL};
+    DSE_TRY(node_pricer_new(task->architecture, task->core_cache, task->budget.cancel, arena, &made->machine,
+                            &made->pricer, err));
+    made->rough = made->machine;
+    made->rough.guesses = true;
     made->n_core = made->machine.columns * made->machine.rows;
     return uop_network_for(task->network, task->batch, vector, arena, &made->network, &made->batch, err);
+}
+
+void klotski_task_free(struct klotski_task *made)
+{
+    node_pricer_delete(made->pricer);
+    made->pricer = NULL;
 }
 
 /* A file as it was read. */
@@ -131,8 +140,8 @@ void klotski_tell_bound(struct engine_context *context, const struct klotski_tas
 {
     const struct objective *objective = &engine_context_task(context)->objective;
     const struct uop_network *network = task->fold ? &task->fold->whole : &task->network;
-    const uint64_t cycle = (memory == UOP_DRAM ? uop_memory_partition_bound : uop_partition_bound)(
-        network, &task->machine, task->batch);
+    const uint64_t cycle = (memory == UOP_DRAM ? uop_memory_partition_bound
+                                               : uop_partition_bound)(network, &task->machine, task->batch);
     if (objective->energy_exponent == 0)
         engine_context_bound(context,
                              objective_cost_of(objective, 1, (double)cycle / task->machine.clock_hz));
@@ -283,21 +292,31 @@ enum dse_status klotski_order_and_offer(struct engine_context *context, const st
     return klotski_deal_and_offer(context, task, ordering, graph, &found, plan, scratch, err);
 }
 
+static enum dse_status read_again(const struct engine_task *task, const struct klotski_task *made,
+                                  const struct engine_schedule *found, struct arena *arena,
+                                  struct engine_schedule *again, struct dse_error *err)
+{
+    struct uop_plan plan;
+    struct uop_outcome outcome;
+    DSE_TRY(uop_plan_read("schedule", found->text, found->text_length, &made->network, made->batch, arena,
+                          &plan, err));
+    DSE_TRY(uop_plan_evaluate(&made->network, &made->machine, &plan, "schedule", task->budget.cancel, arena,
+                              &outcome, err));
+    klotski_metrics_put(&outcome, &plan, &made->machine, again);
+    return DSE_OK;
+}
+
 enum dse_status klotski_verify(const struct engine_task *task, const struct accounting *accounting,
                                const struct engine_schedule *found, struct arena *arena,
                                struct engine_schedule *again, struct dse_error *err)
 {
     struct klotski_task made;
     enum uop_vector vector;
-    struct uop_plan plan;
-    struct uop_outcome outcome;
     (void)accounting; /* there is one */
     DSE_TRY(uop_vector_read("schedule", found->text, found->text_length, &vector, err));
-    DSE_TRY(klotski_task_of(task, vector, arena, &made, err));
-    DSE_TRY(uop_plan_read("schedule", found->text, found->text_length, &made.network, made.batch, arena,
-                          &plan, err));
-    DSE_TRY(uop_plan_evaluate(&made.network, &made.machine, &plan, "schedule", task->budget.cancel, arena,
-                              &outcome, err));
-    klotski_metrics_put(&outcome, &plan, &made.machine, again);
-    return DSE_OK;
+    enum dse_status status = klotski_task_of(task, vector, arena, &made, err);
+    if (status == DSE_OK)
+        status = read_again(task, &made, found, arena, again, err);
+    klotski_task_free(&made);
+    return status;
 }

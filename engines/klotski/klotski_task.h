@@ -4,12 +4,15 @@
 
 #include "engines/driver/driver.h"
 #include "engines/klotski/block_fold.h"
+#include "engines/klotski/node_pricer.h"
 #include "engines/klotski/order/core_mapping.h"
 #include "engines/klotski/order/order_search.h"
 #include "engines/klotski/tile_list.h"
 
 struct klotski_task {
     struct kc_machine machine;
+    struct kc_machine rough; /* the same for graphs of a search: what uops cost is guessed, where it can be */
+    struct node_pricer *pricer; /* NULL: MAESTRO's counts price uops */
     struct uop_network network; /* that is searched */
     uint32_t n_core, batch;
     const struct block_fold *fold; /* of the network that is offered; NULL: it is the one that is searched */
@@ -20,8 +23,8 @@ extern const struct engine_accounting klotski_accountings[];
 
 /* What they take (struct engine, takes_only); the hook that says so is klotski_takes_task (klotski_fit.h). */
 #define KLOTSKI_TAKES_ONLY                                                                                   \
-    "machines that are a mesh of accelerators; networks of convolutions without dilation and products of "   \
-    "matrices"
+    "machines with a DRAM and a memory on the chip, each the accelerator of a mesh's node, but no GPU; "     \
+    "networks of convolutions without dilation and products of matrices"
 
 /* Options that several engines have, in runs of rows that are read together: the first has a number in the
  * engine's table, the others follow it as counted here. */
@@ -41,7 +44,7 @@ enum { KLOTSKI_MAX_UOPS_STANDARD = 1500 };
                  "accelerators' memories",                                                                   \
      .unit = "",                                                                                             \
      .kind = OPTION_INTEGER,                                                                                 \
-     .standard = KLOTSKI_MAX_UOPS_STANDARD,                                                                                       \
+     .standard = KLOTSKI_MAX_UOPS_STANDARD,                                                                  \
      .lowest = 1,                                                                                            \
      .highest = UOP_MAX},                                                                                    \
         {.name = "sums",                                                                                     \
@@ -155,10 +158,13 @@ struct uop_plan klotski_plan(const struct engine_context *context, size_t networ
 /* What the option KLOTSKI_OPTION_VECTOR of number `index` says. */
 enum uop_vector klotski_vector(const struct engine_context *context, size_t index);
 
-/* Machine and network of the task; memory from `arena`. Errors of kc_machine_of and uop_network_for. */
+/* Machine and network of the task; memory from `arena`; release with klotski_task_free, also after a failure.
+ * Errors of node_pricer_new and uop_network_for. */
 DSE_MUST_CHECK enum dse_status klotski_task_of(const struct engine_task *task, enum uop_vector vector,
                                                struct arena *arena, struct klotski_task *made,
                                                struct dse_error *err);
+
+void klotski_task_free(struct klotski_task *made);
 
 /* Tell the driver what no schedule of any partition is below (uop_partition_bound or, with a DRAM,
  * uop_memory_partition_bound), where the objective is the latency: of the energy no bound is known. */

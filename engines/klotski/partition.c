@@ -21,6 +21,9 @@ _Static_assert((int)PARTITION_GRID_N == (int)N_ALL, "the grid is as large as its
 
 struct uop_cut partition_grid_cut(const struct kc_machine *machine, uint32_t i)
 {
+    if (machine->n_mac) /* no lanes of folds: channels that a mapper divides well */
+        return (struct uop_cut){pixels[i / N_K / N_C / N_PIXELS], pixels[i / N_K / N_C % N_PIXELS],
+                                machine->c_lane << i / N_K % N_C, machine->k_lane << i % N_K};
     return (struct uop_cut){pixels[i / N_K / N_C / N_PIXELS], pixels[i / N_K / N_C % N_PIXELS],
                             c_folds[i / N_K % N_C] * machine->c_lane, k_folds[i % N_K] * machine->k_lane};
 }

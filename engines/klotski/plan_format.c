@@ -195,20 +195,14 @@ static enum dse_status report_links(const void *schedule, struct report *report,
 /* Not given: what the text says. */
 static const struct engine_option option[KLOTSKI_N_NETWORK] = {KLOTSKI_OPTIONS_NETWORK};
 
-static enum dse_status evaluate(const struct schedule_request *request, struct arena *arena, void **schedule,
-                                struct dse_error *err)
+static enum dse_status evaluate_on(const struct schedule_request *request, struct arena *arena,
+                                   struct evaluated *e, struct dse_error *err)
 {
-    struct evaluated *e = arena_alloc(arena, 1, sizeof *e);
     enum uop_vector vector;
     uint32_t n_sample;
-    DSE_TRY(arena_check(arena, "a schedule", err));
-    *schedule = e;
-    e->arch = request->arch;
-    e->path = request->path;
     if (request->accounting && request->accounting != &accounting_maestro_kc)
         return dse_fail(err, DSE_BAD_INPUT, "accounting %s prices no schedules of uops, only %s does",
                         request->accounting->name, accounting_maestro_kc.name);
-    DSE_TRY(kc_machine_of(request->arch, &e->machine, err));
     DSE_TRY(uop_vector_read(request->path, request->text, request->length, &vector, err));
     DSE_TRY(uop_network_for(request->network, request->batch, vector, arena, &e->network, &n_sample, err));
     DSE_TRY(uop_plan_read(request->path, request->text, request->length, &e->network, n_sample, arena,
@@ -229,11 +223,30 @@ static enum dse_status evaluate(const struct schedule_request *request, struct a
     return DSE_OK;
 }
 
+static enum dse_status evaluate(const struct schedule_request *request, struct arena *arena, void **schedule,
+                                struct dse_error *err)
+{
+    struct evaluated *e = arena_alloc(arena, 1, sizeof *e);
+    struct node_pricer *pricer;
+    DSE_TRY(arena_check(arena, "a schedule", err));
+    *schedule = e;
+    e->arch = request->arch;
+    e->path = request->path;
+    enum dse_status status = node_pricer_new(request->arch, NULL, NULL, arena, &e->machine, &pricer, err);
+    if (status == DSE_OK)
+        status = evaluate_on(request, arena, e, err);
+    node_pricer_delete(pricer);
+    e->machine.pricer = (struct uop_pricer){NULL};
+    return status;
+}
+
 /* Tiles that leave lanes of input channels idle, though the layer has more of these. */
 static void warn(const void *schedule, struct text_buffer *out)
 {
     const struct evaluated *e = schedule;
     uint32_t n = 0, first = 0;
+    if (e->machine.n_mac)
+        return; /* a mapper lays channels where it likes */
     for (uint32_t l = e->network.n_layer; l-- > 0;) {
         const uint32_t ic = e->outcome.graph.layer[l].cut.ic;
         if (ic < e->network.layer[l].whole.c && ic % e->machine.c_lane) {

@@ -1,6 +1,7 @@
 /* Prices a plan: graph, times, bound, energy of MACs, memories and links. */
 #include "engines/klotski/uop_plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,9 +73,24 @@ static enum dse_status check_plan(const struct uop_network *network, const struc
     return dse_fail_at(err, DSE_BAD_INPUT, path, plan->cut_line ? plan->cut_line[l] : 0, "%s", reason);
 }
 
+/* Of a tile by the machine's pricer. What its memories hand out has no count. */
+static enum dse_status add_priced(const struct kc_machine *machine, const struct kc_tile *tile,
+                                  struct uop_outcome *out, struct dse_error *err)
+{
+    struct uop_cost cost;
+    DSE_TRY(machine->pricer.cost(machine->pricer.self, tile, &cost, err));
+    out->n_mac += kc_macs(tile);
+    out->mac_energy_j += cost.mac_j;
+    out->buffer_energy_j += cost.memory_j;
+    out->noc_energy_j += cost.network_j;
+    out->sram_byte = NAN;
+    return DSE_OK;
+}
+
 /* Of MACs and of both memories of the uops. One that adds up or pools reads all of that and writes the
  * result. */
-static void add_computing(const struct kc_machine *machine, struct uop_outcome *out)
+static enum dse_status add_computing(const struct kc_machine *machine, struct uop_outcome *out,
+                                     struct dse_error *err)
 {
     const struct uop_graph *graph = &out->graph;
     for (uint32_t u = 0; u < graph->n_uop; u++) {
@@ -88,6 +104,11 @@ static void add_computing(const struct kc_machine *machine, struct uop_outcome *
             count.output_l2_write = graph->uop[u].output_word;
         } else if (u % (graph->n_uop / graph->n_sample) - layer->first < layer->n_tile) {
             const struct kc_tile tile = uop_tile_of(&of->whole, &box);
+            if (machine->pricer.cost) {
+                DSE_TRY(add_priced(machine, &tile, out, err));
+                out->work_cycle += graph->uop[u].cycle;
+                continue;
+            }
             kc_count(machine, &tile, &count);
             n_mac = kc_macs(&tile);
         } else {
@@ -103,6 +124,7 @@ static void add_computing(const struct kc_machine *machine, struct uop_outcome *
                                                 (double)count.output_l2_read + (double)count.output_l2_write);
         out->work_cycle += graph->uop[u].cycle;
     }
+    return DSE_OK;
 }
 
 /* What messages have on their way: by flits one from a uop to all cores that wait for it, over the links of a
@@ -128,12 +150,19 @@ static uint32_t new_links(struct traffic *t, uint32_t u, uint32_t to)
     return n_new;
 }
 
+/* What messages and the DRAM take from shared memories and put into them. */
+static void add_transfers(const struct kc_machine *machine, double sent_word, double received_word,
+                          struct uop_outcome *out)
+{
+    out->buffer_energy_j += sent_word * machine->send_energy_j + received_word * machine->receive_energy_j;
+}
+
 static void add_messages(struct traffic *t, struct uop_outcome *out)
 {
     const struct uop_graph *graph = &out->graph;
-    double word_hop = 0;
+    double word_hop = 0, sent_word = 0, received_word = 0;
     for (uint32_t u = 0; u < graph->n_uop; u++) {
-        uint64_t hops = 0, n_message = 0;
+        uint64_t hops = 0, n_message = 0, n_core = 0;
         for (uint32_t k = graph->first_consumer[u]; k < graph->first_consumer[u + 1]; k++) {
             const uint32_t to = t->core[graph->consumer[k]];
             if (to == t->core[u] || t->seen[to] == u + 1)
@@ -141,13 +170,17 @@ static void add_messages(struct traffic *t, struct uop_outcome *out)
             t->seen[to] = u + 1;
             hops += new_links(t, u, to);
             n_message += !t->is_tree || n_message == 0;
+            n_core++;
         }
+        sent_word += (double)n_message * (double)graph->uop[u].output_word;
+        received_word += (double)n_core * (double)graph->uop[u].output_word;
         out->n_message += n_message;
         out->n_hop += hops;
         word_hop += (double)hops * (double)graph->uop[u].output_word;
     }
     out->byte_hop = word_hop * t->machine->word_byte;
-    out->noc_energy_j = word_hop * t->machine->hop_energy_j;
+    out->noc_energy_j += word_hop * t->machine->hop_energy_j;
+    add_transfers(t->machine, sent_word, received_word, out);
 }
 
 static enum dse_status add_traffic(const struct kc_machine *machine, const struct uop_plan *plan,
@@ -195,7 +228,8 @@ static void add_dram(const struct kc_machine *machine, const struct uop_dram_use
         out->n_hop += out->link[k].n_message;
         out->byte_hop += (double)out->link[k].byte;
     }
-    out->noc_energy_j = out->byte_hop / machine->word_byte * machine->hop_energy_j;
+    out->noc_energy_j += out->byte_hop / machine->word_byte * machine->hop_energy_j;
+    add_transfers(machine, (double)use->sent_word, (double)use->received_word, out);
     out->dram_read_byte = use->read_word * machine->word_byte;
     out->dram_written_byte = use->written_word * machine->word_byte;
     out->spilled_byte = use->spilled_word * machine->word_byte;
@@ -226,14 +260,14 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
         return dse_fail_at(err, status, path, plan->cores_line, "%s", why.text);
     if (!uop_times_check(&out->graph, &plan->schedule, &out->times, arena, reason, sizeof reason))
         return dse_fail(err, DSE_INTERNAL, "the times of a schedule do not check: %s", reason);
-    add_computing(machine, out);
+    DSE_TRY(add_computing(machine, out, err));
     if (plan->memory == UOP_DRAM)
         add_dram(machine, &out->times.dram, out);
     else
         DSE_TRY(add_traffic(machine, plan, arena, out, err));
     const double time = (double)out->times.cycle * n_core;
     out->busy_share = (double)out->work_cycle / time;
-    out->mac_share = (double)out->n_mac / (time * machine->c_lane * machine->k_lane);
+    out->mac_share = (double)out->n_mac / (time * (double)kc_mac_count(machine));
     return DSE_OK;
 }
 

@@ -461,7 +461,8 @@ static void check_contract(const struct engine *engine)
     if (run.result.stop != STOP_MAX_SECONDS && run.result.stop != STOP_CONVERGED)
         fail_msg("%s: out of time, and it says %s", engine->name, engine_stop_text(run.result.stop));
     schedule_run_close(&run);
-    schedule_run_open(&run, engine, NETWORK("googlenet"), "8 MiB"); /* soma_edge */
+    open_on(&run, engine, NETWORK("googlenet"), "2x2", "128 word/cycle");
+    run.arch.gpu.present = true;
     assert_int_equal(engine_solve(engine, &run.task, &run.arena, &again, &err), DSE_BAD_INPUT);
     schedule_run_close(&run);
 }
