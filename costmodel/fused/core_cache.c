@@ -38,9 +38,9 @@ struct identity {
 
 struct note {
     uint64_t hash;
-    struct key key;
-    uint8_t *byte; /* owned; NULL: empty */
-    size_t length;
+    uint8_t *byte; /* (key_length + length) owned; NULL: empty */
+    size_t key_length, length;
+    uint32_t owner;
 };
 
 struct core_cache {
@@ -52,6 +52,7 @@ struct core_cache {
     omp_lock_t note_lock;
     struct note *note; /* (2 CORE_CACHE_NOTE_MAX) open addressing; NULL: none yet */
     uint32_t n_note;
+    size_t note_byte; /* of all */
 };
 
 enum dse_status core_cache_new(uint32_t entry_max, struct core_cache **cache, struct dse_error *err)
@@ -242,54 +243,63 @@ static enum dse_status cached_cost(const void *self, const struct core_tile *til
 /* ---- notes ---- */
 
 /* The note, or the empty place where it would be; at most half of the places are taken. */
-static struct note *find_note(const struct core_cache *cache, uint64_t hash, const struct key *key)
+static struct note *find_note(const struct core_cached *cached, const void *key, size_t key_length,
+                              uint64_t *hash)
 {
-    size_t mask = 2 * CORE_CACHE_NOTE_MAX - 1, i = (size_t)hash & mask;
-    while (cache->note[i].byte &&
-           (cache->note[i].hash != hash || memcmp(&cache->note[i].key, key, sizeof *key) != 0))
-        i = (i + 1) & mask;
-    return &cache->note[i];
+    const struct core_cache *cache = cached->cache;
+    *hash = hash_of_bytes(key, key_length) + cached->owner;
+    const size_t mask = 2 * CORE_CACHE_NOTE_MAX - 1;
+    for (size_t i = (size_t)*hash & mask;; i = (i + 1) & mask) {
+        struct note *note = &cache->note[i];
+        if (!note->byte || (note->hash == *hash && note->owner == cached->owner &&
+                            note->key_length == key_length && memcmp(note->byte, key, key_length) == 0))
+            return note;
+    }
 }
 
-bool core_cache_recall(const struct core_cached *cached, const struct core_tile *tile, void *bytes,
-                       size_t length)
+bool core_cache_recall(const struct core_cached *cached, const void *key, size_t key_length, void *bytes,
+                       size_t room)
 {
     struct core_cache *cache = cached->cache;
-    const struct key key = make_key(cached->owner, tile);
+    uint64_t hash;
     bool known = false;
     omp_set_lock(&cache->note_lock);
     if (cache->note) {
-        const struct note *note = find_note(cache, hash_of_bytes(&key, sizeof key), &key);
-        known = note->byte && note->length == length;
+        const struct note *note = find_note(cached, key, key_length, &hash);
+        known = note->byte && note->length <= room;
         if (known)
-            memcpy(bytes, note->byte, length);
+            memcpy(bytes, note->byte + key_length, note->length);
     }
     omp_unset_lock(&cache->note_lock);
     return known;
 }
 
-static void add_note(struct core_cache *cache, const struct key *key, const void *bytes, size_t length)
+static void add_note(const struct core_cached *cached, const void *key, size_t key_length, const void *bytes,
+                     size_t length)
 {
-    const uint64_t hash = hash_of_bytes(key, sizeof *key);
+    struct core_cache *cache = cached->cache;
+    uint64_t hash;
     if (!cache->note)
         cache->note = calloc(2 * CORE_CACHE_NOTE_MAX, sizeof *cache->note);
-    if (!cache->note || cache->n_note == CORE_CACHE_NOTE_MAX)
+    if (!cache->note || cache->n_note == CORE_CACHE_NOTE_MAX ||
+        cache->note_byte + key_length + length > CORE_CACHE_NOTE_BYTE_MAX)
         return;
-    struct note *note = find_note(cache, hash, key);
-    uint8_t *copy = note->byte ? NULL : malloc(length + 1);
+    struct note *note = find_note(cached, key, key_length, &hash);
+    uint8_t *copy = note->byte ? NULL : malloc(key_length + length + 1);
     if (!copy)
         return;
-    memcpy(copy, bytes, length);
-    *note = (struct note){hash, *key, copy, length};
+    memcpy(copy, key, key_length);
+    memcpy(copy + key_length, bytes, length);
+    *note = (struct note){hash, copy, key_length, length, cached->owner};
     cache->n_note++;
+    cache->note_byte += key_length + length;
 }
 
-void core_cache_remember(const struct core_cached *cached, const struct core_tile *tile, const void *bytes,
-                         size_t length)
+void core_cache_remember(const struct core_cached *cached, const void *key, size_t key_length,
+                         const void *bytes, size_t length)
 {
-    const struct key key = make_key(cached->owner, tile);
     omp_set_lock(&cached->cache->note_lock);
-    add_note(cached->cache, &key, bytes, length);
+    add_note(cached, key, key_length, bytes, length);
     omp_unset_lock(&cached->cache->note_lock);
 }
 

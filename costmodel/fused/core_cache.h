@@ -40,14 +40,15 @@ DSE_MUST_CHECK enum dse_status core_cache_join_array(struct core_cache *cache,
                                                      const struct core_array_search *search,
                                                      struct core_cached *cached, struct dse_error *err);
 
-/* Whatever else a scheduler keeps for other tiles: `length` bytes without padding, by its identity and a
- * tile. Recall returns whether it was there; remember leaves what is there already, and keeps nothing without
- * memory or beyond CORE_CACHE_NOTE_MAX of them. Thread-safe. */
-enum { CORE_CACHE_NOTE_MAX = 1 << 12 };
-bool core_cache_recall(const struct core_cached *cached, const struct core_tile *tile, void *bytes,
-                       size_t length);
-void core_cache_remember(const struct core_cached *cached, const struct core_tile *tile, const void *bytes,
-                         size_t length);
+/* Whatever else a scheduler keeps for later: bytes without padding, by its identity and a key of bytes. Recall
+ * returns whether they were there, and are at most `room`; remember leaves what is there already, and keeps
+ * nothing without memory, beyond CORE_CACHE_NOTE_MAX of them or CORE_CACHE_NOTE_BYTE_MAX bytes in all.
+ * Thread-safe. */
+enum { CORE_CACHE_NOTE_MAX = 1 << 15, CORE_CACHE_NOTE_BYTE_MAX = 64 << 20 };
+bool core_cache_recall(const struct core_cached *cached, const void *key, size_t key_length, void *bytes,
+                       size_t room);
+void core_cache_remember(const struct core_cached *cached, const void *key, size_t key_length,
+                         const void *bytes, size_t length);
 
 /* To ask it; may be used by several threads at once when `inner` may. A failure is not kept. */
 struct core_scheduler core_cached_scheduler(const struct core_cached *cached);

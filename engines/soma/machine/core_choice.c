@@ -77,7 +77,8 @@ static enum dse_status open_mapper(const struct accounting *accounting, const st
     DSE_TRY(mapper_core_init(&split, engine, NULL, made->choice.max_evaluations, &made->mapper, err));
     made->mapper.quick = quick;
     DSE_TRY(mapper_core_join(task->cache, &made->mapper, &made->cached, err));
-    made->mapper.shared = &made->cached;
+    DSE_TRY(mapper_core_join_quick(task->cache, &made->mapper, &made->searched, err));
+    made->mapper.shared = &made->searched;
     with.tile = quick ? quick_tile_scheduler(&made->cached) : core_cached_scheduler(&made->cached);
     return schedule_pricer_new(accounting, &with, arena, &made->pricer, err);
 }

@@ -66,7 +66,7 @@ struct soma_core_machine {
     struct soma_core_choice choice; /* resolved */
     struct schedule_pricer *pricer;
     struct mapper_core mapper; /* in place of the accounting's core array; else unused, as `cached` */
-    struct core_cached cached;
+    struct core_cached cached, searched;
 };
 
 /* Is the architecture a machine for the accounting with that core? DSE_BAD_INPUT: it is no such machine

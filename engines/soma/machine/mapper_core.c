@@ -13,6 +13,7 @@
 #include "costmodel/accounting/evaluator.h"
 #include "costmodel/model/network.h"
 #include "engines/soma/machine/mapper_stream.h"
+#include "engines/soma/machine/quick_nest.h"
 #include "engines/soma/machine/quick_tile.h"
 #include "engines/soma/machine/tile_fill.h"
 
@@ -50,6 +51,7 @@ enum dse_status mapper_core_init(const struct core_split *inside, const struct e
         .vector_per_cycle = (inside->core.mac.instances + MAC_PER_LANE - 1) / MAC_PER_LANE,
         .vector_j = inside->core.mac.energy_j * VECTOR_PER_MAC_ENERGY,
     };
+    quick_machine(inside, &core->quick_arch);
     if (option)
         memcpy(core->option, option, engine->n_option * sizeof *option);
     else
@@ -371,15 +373,17 @@ struct core_scheduler mapper_core_scheduler(const struct mapper_core *core)
     return (struct core_scheduler){core, ask};
 }
 
-enum dse_status mapper_core_join(struct core_cache *cache, const struct mapper_core *core,
-                                 struct core_cached *cached, struct dse_error *err)
+/* Whatever the costs of tiles, or else the searches (`what`), depend on besides the tile. */
+static enum dse_status join(struct core_cache *cache, const struct mapper_core *core, const char *what,
+                            const struct architecture *arch, struct core_cached *cached,
+                            struct dse_error *err)
 {
     struct text_buffer identity;
     text_init(&identity);
     text_append(&identity,
-                "mapper %s%s, machine %016" PRIx64 ", %" PRIu64 " evaluations, seed %" PRIu64
-                ", vector %" PRIu64 " %a",
-                core->engine->name, core->quick ? " quick" : "", architecture_hash(&core->arch),
+                "%s %s%s, machine %016" PRIx64 ", %" PRIu64 " evaluations, seed %" PRIu64 ", vector %" PRIu64
+                " %a",
+                what, core->engine->name, core->quick ? " quick" : "", architecture_hash(arch),
                 core->max_evaluations, core->seed, core->vector_per_cycle, core->vector_j);
     for (size_t i = 0; i < core->engine->n_option; i++)
         text_append(&identity, " %a", core->option[i]);
@@ -389,4 +393,16 @@ enum dse_status mapper_core_join(struct core_cache *cache, const struct mapper_c
                                                    identity.length, cached, err);
     text_free(&identity);
     return status;
+}
+
+enum dse_status mapper_core_join(struct core_cache *cache, const struct mapper_core *core,
+                                 struct core_cached *cached, struct dse_error *err)
+{
+    return join(cache, core, "costs", &core->arch, cached, err);
+}
+
+enum dse_status mapper_core_join_quick(struct core_cache *cache, const struct mapper_core *core,
+                                       struct core_cached *cached, struct dse_error *err)
+{
+    return join(cache, core, "searches", &core->quick_arch, cached, err);
 }

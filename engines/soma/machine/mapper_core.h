@@ -31,10 +31,11 @@ struct mapper_core {
     double option[MAPPER_CORE_OPTION_MAX]; /* (engine->n_option) */
     uint64_t max_evaluations;              /* of one tile; 0: until the engine ends by itself */
     uint64_t seed;
-    /* quick_tile_solve instead of the engine's own search; where it may keep what tiles have in common (NULL:
-     * nowhere). Set after the init. */
+    /* quick_tile_solve instead of the engine's own search, and where it may keep what tiles and machines of
+     * the same quick_arch have in common (NULL: nowhere). Set after the init. */
     bool quick;
     const struct core_cached *shared;
+    struct architecture quick_arch; /* quick_machine's */
     /* A tile whose search has not ended by then has no cost. Set by who has a limit, after the init. */
     double stop_at_s;          /* clock_wall_s; 0: never */
     const atomic_int *cancel;  /* NULL: never */
@@ -85,5 +86,10 @@ struct core_scheduler mapper_core_scheduler(const struct mapper_core *core);
  * entries. Errors of core_cache_join. */
 DSE_MUST_CHECK enum dse_status mapper_core_join(struct core_cache *cache, const struct mapper_core *core,
                                                 struct core_cached *cached, struct dse_error *err);
+
+/* The same for core->shared: equal but for what quick_machine leaves out. */
+DSE_MUST_CHECK enum dse_status mapper_core_join_quick(struct core_cache *cache,
+                                                      const struct mapper_core *core,
+                                                      struct core_cached *cached, struct dse_error *err);
 
 #endif

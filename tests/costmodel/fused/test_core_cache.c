@@ -268,24 +268,41 @@ static void test_core_cache_keeps_notes(void **state)
     make_search(&search, 8, false);
     make_search(&other, 4, false);
     const struct core_cached mine = join(cache, &search), theirs = join(cache, &other);
-    struct core_tile tile = tile_number(0);
+    const uint32_t first = 0;
     uint32_t note = 7;
     (void)state;
-    assert_false(core_cache_recall(&mine, &tile, &note, sizeof note));
+    assert_false(core_cache_recall(&mine, &first, sizeof first, &note, sizeof note));
     for (uint32_t i = 0; i < CORE_CACHE_NOTE_MAX + 10; i++) {
-        tile.k = i + 1;
-        core_cache_remember(&mine, &tile, &i, sizeof i);
-        core_cache_remember(&mine, &tile, &note, sizeof note);
+        core_cache_remember(&mine, &i, sizeof i, &i, sizeof i);
+        core_cache_remember(&mine, &i, sizeof i, &note, sizeof note);
     }
     for (uint32_t i = 0; i < CORE_CACHE_NOTE_MAX + 10; i++) {
-        tile.k = i + 1;
-        const bool known = core_cache_recall(&mine, &tile, &note, sizeof note);
+        const bool known = core_cache_recall(&mine, &i, sizeof i, &note, sizeof note);
         assert_int_equal(known, i < CORE_CACHE_NOTE_MAX);
         assert_true(!known || note == i);
     }
-    tile.k = 1;
-    assert_false(core_cache_recall(&theirs, &tile, &note, sizeof note));
-    assert_false(core_cache_recall(&mine, &tile, &note, 2));
+    assert_false(core_cache_recall(&theirs, &first, sizeof first, &note, sizeof note));
+    assert_false(core_cache_recall(&mine, &first, 2, &note, sizeof note)); /* another key */
+    assert_false(core_cache_recall(&mine, &first, sizeof first, &note, 2));
+    core_cache_free(cache);
+}
+
+/* Notes of a mebibyte each; their bytes are limited, too. */
+static void test_core_cache_limits_the_bytes_of_notes(void **state)
+{
+    enum { NOTE = 1 << 20 };
+    static struct core_array_search search;
+    static uint8_t note[NOTE];
+    struct core_cache *cache = make_cache(ROOM);
+    make_search(&search, 8, false);
+    const struct core_cached mine = join(cache, &search);
+    (void)state;
+    for (uint32_t i = 0; i < CORE_CACHE_NOTE_BYTE_MAX / NOTE + 2; i++) {
+        core_cache_remember(&mine, &i, sizeof i, note, sizeof note);
+        /* with their keys there is room for one less */
+        assert_int_equal(core_cache_recall(&mine, &i, sizeof i, note, sizeof note),
+                         i + 1 < CORE_CACHE_NOTE_BYTE_MAX / NOTE);
+    }
     core_cache_free(cache);
 }
 
@@ -300,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_core_cache_serves_two_threads),
         cmocka_unit_test(test_core_cache_limits_an_identity),
         cmocka_unit_test(test_core_cache_keeps_notes),
+        cmocka_unit_test(test_core_cache_limits_the_bytes_of_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

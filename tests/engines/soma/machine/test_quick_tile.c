@@ -1,6 +1,7 @@
 /* The quick mapper of tiles: which tiles are one, that a canonical tile is the same work, and that a cost is
- * a function of the tile alone and as good as that of the long search.
- * Tests: quick_tile.c, tile_fill.c. */
+ * a function of tile and machine alone and as good as that of the long search, whatever the buffer and the
+ * DRAM cost.
+ * Tests: quick_tile.c, quick_nest.c, tile_fill.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include "costmodel/fused/core_machine.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
+#include "engines/soma/machine/quick_nest.h"
 #include "engines/soma/machine/quick_tile.h"
 #include "engines/soma/machine/tile_fill.h"
 
@@ -130,10 +132,22 @@ struct fixture {
     struct core_split split;
     struct mapper_core core;
     struct core_cache *cache;
-    struct core_cached cached;
+    struct core_cached cached, searched;
     struct arena arena;
     struct dse_error err;
 };
+
+/* On f->arch; a cache that is there stays. */
+static void open_machine(struct fixture *f)
+{
+    if (core_machine_split(&f->arch, &f->split, &f->err) != DSE_OK ||
+        mapper_core_init(&f->split, engine_find("descent"), NULL, BUDGET, &f->core, &f->err) != DSE_OK)
+        fail_msg("%s", f->err.text);
+    f->core.quick = true;
+    if (mapper_core_join(f->cache, &f->core, &f->cached, &f->err) != DSE_OK ||
+        mapper_core_join_quick(f->cache, &f->core, &f->searched, &f->err) != DSE_OK)
+        fail_msg("%s", f->err.text);
+}
 
 static void open_quick(struct fixture *f, const char *arch)
 {
@@ -141,12 +155,9 @@ static void open_quick(struct fixture *f, const char *arch)
     memset(f, 0, sizeof *f);
     arena_init(&f->arena);
     if (architecture_read(strcat(strcat(path, arch), ".yaml"), &f->arch, &f->err) != DSE_OK ||
-        core_machine_split(&f->arch, &f->split, &f->err) != DSE_OK ||
-        mapper_core_init(&f->split, engine_find("descent"), NULL, BUDGET, &f->core, &f->err) != DSE_OK ||
-        core_cache_new(1 << 12, &f->cache, &f->err) != DSE_OK ||
-        mapper_core_join(f->cache, &f->core, &f->cached, &f->err) != DSE_OK)
+        core_cache_new(1 << 12, &f->cache, &f->err) != DSE_OK)
         fail_msg("%s: %s", arch, f->err.text);
-    f->core.quick = true;
+    open_machine(f);
 }
 
 static void close_quick(struct fixture *f)
@@ -210,7 +221,7 @@ static void test_cost_is_a_function_of_the_tile(void **state)
         const struct core_tile tile = conv(i);
         alone[i] = cost_of(&f, &tile);
     }
-    f.core.shared = &f.cached;
+    f.core.shared = &f.searched;
     const struct core_scheduler scheduler = quick_tile_scheduler(&f.cached);
     for (uint32_t i = N_EXTENT; i-- > 0;) {
         const struct core_tile tile = conv(i);
@@ -245,6 +256,94 @@ static void test_it_is_as_good_as_the_long_search(void **state)
     }
 }
 
+/* Accesses that cost `share` times as much. */
+static void set_energies(struct storage_level *level, const struct storage_level *from, double share)
+{
+    level->read_energy_j = share * from->read_energy_j;
+    level->write_energy_j = share * from->write_energy_j;
+    level->update_energy_j = share * from->update_energy_j;
+}
+
+/* Machines that differ in what the buffer and the DRAM take share searches: the second pays a few evaluations
+ * for a tile, and each tile costs what it does where nothing was asked before. */
+static void test_machines_of_other_energies_share_searches(void **state)
+{
+    static const char *const name[] = {"simba_fused", "simba"}; /* weights of the latter come from the DRAM */
+    static const double share[] = {1, 1.0 / 16, 16, 3};
+    static struct fixture f;
+    (void)state;
+    for (size_t a = 0; a < sizeof name / sizeof *name; a++) {
+        open_quick(&f, name[a]);
+        const struct architecture arch = f.arch;
+        const uint32_t dram = arch.n_level - 1, buffer = f.split.buffer;
+        for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
+            const struct core_tile tile = conv(1);
+            struct problem problem;
+            struct engine_result *result = arena_alloc(&f.arena, 1, sizeof *result);
+            set_energies(&f.arch.level[buffer], &arch.level[buffer], share[i]);
+            set_energies(&f.arch.level[dram], &arch.level[dram], 1 / share[i]);
+            open_machine(&f);
+            const struct core_cost alone = cost_of(&f, &tile);
+            f.core.shared = &f.searched;
+            assert_int_equal(mapper_core_solve(&f.core, &tile, &f.arena, &problem, result, &f.err), DSE_OK);
+            assert_true(i == 0 ? result->n_evaluation > 500 : result->n_evaluation < 50);
+            const struct core_cost cost = cost_of(&f, &tile);
+            assert_memory_equal(&cost, &alone, sizeof cost);
+        }
+        close_quick(&f);
+    }
+}
+
+/* And the mappings are as good there as those that the long search finds on each machine by itself. */
+static void test_shared_searches_are_good_at_any_energy(void **state)
+{
+    static const double share[] = {1.0 / 8, 8};
+    static struct fixture f;
+    (void)state;
+    for (size_t s = 0; s < sizeof share / sizeof *share; s++) {
+        double sum[2] = {0};
+        open_quick(&f, "simba_fused");
+        struct storage_level *buffer = &f.arch.level[f.split.buffer];
+        const struct storage_level as_it_is = *buffer;
+        set_energies(buffer, &as_it_is, share[s]);
+        open_machine(&f);
+        for (int quick = 0; quick < 2; quick++) {
+            f.core.quick = quick;
+            for (uint32_t i = 0; i < N_EXTENT; i++) {
+                const struct core_tile tile = conv(i);
+                const struct core_cost cost = cost_of(&f, &tile);
+                sum[quick] += cost.energy_j * (double)cost.cycle;
+            }
+        }
+        if (sum[1] > 1.05 * sum[0])
+            fail_msg("%g times the energy: %g J cycles, by the long search %g", share[s], sum[1], sum[0]);
+        close_quick(&f);
+    }
+}
+
+/* A list of mappings is what it was when it was packed. */
+static void test_lists_are_packed_and_unpacked(void **state)
+{
+    static struct fixture f;
+    static struct quick_list list, back, packed;
+    struct problem problem;
+    const struct core_tile tile = conv(0);
+    (void)state;
+    open_quick(&f, "simba");
+    assert_int_equal(mapper_core_problem(&tile, &problem, &f.err), DSE_OK);
+    for (list.n = 0; list.n < QUICK_LIST_MAX; list.n++) {
+        memset(&back, 0, sizeof back);
+        const size_t length = quick_list_pack(&list, &packed);
+        assert_true(length <= sizeof packed / 2 || list.n == 0);
+        quick_list_unpack(&packed, &back);
+        assert_memory_equal(&back, &list, sizeof list);
+        list.value = 1.5 * list.n;
+        mapping_init(&list.mapping[list.n], &problem, &f.core.arch);
+        list.mapping[list.n].level[1].temporal[3] = 7 + list.n;
+    }
+    close_quick(&f);
+}
+
 static void test_cancelled_search_has_no_cost(void **state)
 {
     static struct fixture f;
@@ -253,7 +352,7 @@ static void test_cancelled_search_has_no_cost(void **state)
     struct core_cost cost;
     (void)state;
     open_quick(&f, "simba_fused");
-    f.core.shared = &f.cached;
+    f.core.shared = &f.searched;
     f.core.cancel = &cancel;
     assert_int_equal(mapper_core_cost(&f.core, &tile, &cost, &f.err), DSE_BAD_INPUT);
     assert_non_null(strstr(f.err.text, "the time was over before"));
@@ -274,6 +373,9 @@ int main(void)
         cmocka_unit_test(test_mapping_costs_what_is_said),
         cmocka_unit_test(test_cost_is_a_function_of_the_tile),
         cmocka_unit_test(test_it_is_as_good_as_the_long_search),
+        cmocka_unit_test(test_machines_of_other_energies_share_searches),
+        cmocka_unit_test(test_shared_searches_are_good_at_any_energy),
+        cmocka_unit_test(test_lists_are_packed_and_unpacked),
         cmocka_unit_test(test_cancelled_search_has_no_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
