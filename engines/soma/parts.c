@@ -272,17 +272,21 @@ static enum dse_status cut_streams(const struct rule *rule, struct arena *arena,
                                    struct dse_error *err)
 {
     const uint32_t n = rule->network->n_layer;
-    uint32_t *k = arena_alloc(arena, n, sizeof *k), others = n; /* a layer can be a concatenation besides */
+    uint32_t others = n; /* a layer can be a concatenation besides */
+    struct stream_parts *found = arena_alloc(arena, n, sizeof *found);
     DSE_TRY(arena_check(arena, "the cuts of a network", err));
     for (uint32_t l = 0; l < n; l++)
         others += rule->parts[l].k * (rule->parts[l].c + 1) - 2;
     const uint32_t left = others < NETWORK_LAYER_MAX ? NETWORK_LAYER_MAX - others : 0;
-    DSE_TRY(soma_stream_parts(rule->network, rule->by, left, arena, k, err));
-    for (uint32_t l = 0; l < n; l++)
-        if (k[l] > 1 && rule->parts[l].k == 1 && rule->parts[l].c == 1) {
-            rule->parts[l].k = k[l];
-            *any = true;
-        }
+    DSE_TRY(soma_stream_parts(rule->network, rule->by, left, arena, found, err));
+    for (uint32_t l = 0; l < n; l++) {
+        struct parts *parts = &rule->parts[l];
+        if (parts->k > 1 || parts->c > 1 || (found[l].k == 1 && found[l].c == 1))
+            continue;
+        parts->k = found[l].k;
+        parts->c = found[l].c;
+        *any = true;
+    }
     return DSE_OK;
 }
 

@@ -1,20 +1,23 @@
-/* Bytes over parts are looked at for numbers that grow by a sixteenth; a number that leaves all parts alike
- * is worth some bytes, since such tiles fill a mesh. Where the parts would be more than there may be, each
- * costs something, as little as keeps to that: what gains most by its parts has them. */
+/* Bytes over parts are looked at for numbers along K that grow by a sixteenth, and for powers of 2 along C; a
+ * number that leaves all parts alike is worth some bytes, since such tiles fill a mesh. Where the parts would
+ * be more than there may be, each costs something, as little as keeps to that: what gains most by its parts
+ * has them. */
 #include "engines/soma/stream_parts.h"
 
 #include <math.h>
 
 #include "costmodel/model/network_cut.h"
 
-/* Less than this share of the bytes of the whole makes up for what parts wait for one another. */
+/* Less than this share of the bytes makes up for what parts wait for one another, and for partial sums. */
 static const double worth = 0.8;
 
 /* So many more bytes, and so many times the parts, for parts that are alike. */
 static const double alike_bytes = 1.2, alike_parts = 1.5;
 
-/* Of the price of a part, halving the range in which it is on a scale of powers. */
-enum { PRICE_STEPS = 6 };
+enum {
+    C_MAX = 64,     /* parts along input channels */
+    PRICE_STEPS = 6 /* of a part's price, each halving the range in which it is on a scale of powers */
+};
 
 struct streaming {
     const struct network *network;
@@ -50,40 +53,47 @@ static double tiles_of(const struct streaming *s, const struct words *words)
     return filled <= 1 ? 1 : ceil(2 * filled);
 }
 
-/* What layer l in k parts moves but for its outputs, which it does once, with what the parts cost. */
-static double price(const struct streaming *s, uint32_t l, uint32_t k)
+/* What layer l moves but for its outputs, which it does once, with what the parts cost. */
+static double price(const struct streaming *s, uint32_t l, struct stream_parts parts)
 {
-    const struct layer part = network_cut_largest(s->network, l, k, 1);
+    const struct layer part = network_cut_largest(s->network, l, parts.k, parts.c);
     const struct words words = words_of(&part);
     const bool stays = s->stays[l] && words.weight <= (double)s->rule->stay_word;
     const double moved = words.weight * (stays ? 1 : tiles_of(s, &words)) + words.in;
-    return k * (moved * s->rule->word_byte + (k > 1 ? s->part_byte : 0));
+    const double sums = parts.c > 1 ? 2 * words.out : 0, n = (double)parts.k * parts.c;
+    return n * ((moved + sums) * s->rule->word_byte + (n > 1 ? s->part_byte : 0));
 }
 
-/* The least number of parts that are alike, not much more than k and hardly worse; k: there is none. */
-static uint32_t alike(const struct streaming *s, uint32_t l, uint32_t k)
+/* The least number along K of parts that are alike, not much more than these and hardly worse; else these. */
+static struct stream_parts alike(const struct streaming *s, uint32_t l, struct stream_parts parts)
 {
     const struct layer *layer = &s->network->layer[l];
-    const uint32_t most = (uint32_t)(alike_parts * k), groups = layer_operand_groups(layer);
-    for (uint32_t n = k; n > 0 && n <= most; n = network_cut_k_next(s->network, l, n + 1))
-        if ((n < groups ? groups : layer->k) % n == 0)
-            return price(s, l, n) <= alike_bytes * price(s, l, k) ? n : k;
-    return k;
+    const uint32_t most = (uint32_t)(alike_parts * parts.k), groups = layer_operand_groups(layer);
+    for (uint32_t n = parts.k; n > 0 && n <= most; n = network_cut_k_next(s->network, l, n + 1)) {
+        const struct stream_parts now = {n, parts.c};
+        if ((n < groups ? groups : layer->k) % n == 0 && parts.c <= network_cut_c_max(s->network, l, n))
+            return price(s, l, now) <= alike_bytes * price(s, l, parts) ? now : parts;
+    }
+    return parts;
 }
 
-static uint32_t best_parts(const struct streaming *s, uint32_t l)
+static struct stream_parts best_parts(const struct streaming *s, uint32_t l)
 {
-    double least = worth * price(s, l, 1);
-    uint32_t best = 1;
-    for (uint32_t k = network_cut_k_next(s->network, l, 2); k > 0;
-         k = network_cut_k_next(s->network, l, k + 1 + k / 16)) {
-        const double now = price(s, l, k);
-        if (now < least) {
-            least = now;
-            best = k;
+    struct stream_parts best = {1, 1};
+    double least = worth * price(s, l, best);
+    for (uint32_t c = 1; c <= C_MAX; c *= 2) {
+        for (uint32_t k = 1; k > 0; k = network_cut_k_next(s->network, l, k + 1 + k / 16)) {
+            const struct stream_parts now = {k, c};
+            if (c > network_cut_c_max(s->network, l, k) || s->network->layer[l].c % c != 0)
+                continue;
+            const double cost = price(s, l, now);
+            if (cost < least * (c > best.c ? worth : 1)) {
+                least = cost;
+                best = now;
+            }
         }
     }
-    return best > 1 ? alike(s, l, best) : 1;
+    return best.k > 1 || best.c > 1 ? alike(s, l, best) : best;
 }
 
 /* The same layer of a block's first repetition; l: there is none before. */
@@ -97,11 +107,11 @@ static uint32_t first_of(const struct network *network, uint32_t l)
     return l;
 }
 
-/* Whether the mapping of a tile of layer l in k parts leaves the weights where they are. */
-static enum dse_status ask(const struct streaming *s, uint32_t l, uint32_t k, bool *stays,
+/* Whether the mapping of a tile of layer l in these parts leaves the weights where they are. */
+static enum dse_status ask(const struct streaming *s, uint32_t l, struct stream_parts parts, bool *stays,
                            struct dse_error *err)
 {
-    const struct layer part = network_cut_largest(s->network, l, k, 1);
+    const struct layer part = network_cut_largest(s->network, l, parts.k, parts.c);
     const struct words words = words_of(&part);
     const double tiles = tiles_of(s, &words), rows = fmax(1, floor(part.p / tiles));
     const double columns = fmax(1, floor(part.p * (double)part.q / (tiles * rows)));
@@ -129,43 +139,45 @@ static enum dse_status find_stays(const struct streaming *s, struct dse_error *e
 }
 
 /* How many layers that makes. */
-static uint64_t find_parts(const struct streaming *s, uint32_t *k)
+static uint64_t find_parts(const struct streaming *s, struct stream_parts *parts)
 {
     uint64_t n = 0;
     for (uint32_t l = 0; l < s->network->n_layer; l++) {
         const uint32_t first = first_of(s->network, l);
-        if (first == l)
-            k[l] = weight_words(&s->network->layer[l]) > 0 ? best_parts(s, l) : 1;
-        else
-            k[l] = k[first];
-        n += k[l];
+        parts[l] = (struct stream_parts){1, 1};
+        if (first < l)
+            parts[l] = parts[first];
+        else if (weight_words(&s->network->layer[l]) > 0)
+            parts[l] = best_parts(s, l);
+        n += (uint64_t)parts[l].k * (parts[l].c + (parts[l].c > 1));
     }
     return n;
 }
 
 enum dse_status soma_stream_parts(const struct network *network, const struct soma_part_rule *rule,
-                                  uint32_t n_max, struct arena *arena, uint32_t *k, struct dse_error *err)
+                                  uint32_t n_max, struct arena *arena, struct stream_parts *parts,
+                                  struct dse_error *err)
 {
     struct streaming s = {network, rule, 0, NULL};
     double too_little = 0, enough = 1;
     for (uint32_t l = 0; l < network->n_layer; l++)
-        k[l] = 1;
+        parts[l] = (struct stream_parts){1, 1};
     if (rule->streams != 1u << TENSOR_WEIGHT || !rule->core || network->n_layer > n_max)
         return DSE_OK;
     s.stays = arena_alloc(arena, network->n_layer, sizeof *s.stays);
     DSE_TRY(arena_check(arena, "the cuts of a network", err));
     DSE_TRY(find_stays(&s, err));
-    if (find_parts(&s, k) <= n_max)
+    if (find_parts(&s, parts) <= n_max)
         return DSE_OK;
-    for (s.part_byte = enough; find_parts(&s, k) > n_max; s.part_byte = enough) {
+    for (s.part_byte = enough; find_parts(&s, parts) > n_max; s.part_byte = enough) {
         too_little = enough;
         enough *= 4;
     }
     for (int i = 0; i < PRICE_STEPS; i++) {
         s.part_byte = sqrt(too_little * enough);
-        *(find_parts(&s, k) > n_max ? &too_little : &enough) = s.part_byte;
+        *(find_parts(&s, parts) > n_max ? &too_little : &enough) = s.part_byte;
     }
     s.part_byte = enough;
-    (void)find_parts(&s, k);
+    (void)find_parts(&s, parts);
     return DSE_OK;
 }
