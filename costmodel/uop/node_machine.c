@@ -90,7 +90,11 @@ static enum dse_status read_rate(const struct architecture *arch, double own, st
     *rate = (struct byte_rate){1, 0};
     if (!isfinite(word_per_cycle) || byte_rate_of(word_per_cycle, arch->clock_hz, rate))
         return DSE_OK;
-    return refuse(arch, dram->name, "has a bandwidth of less than a word in 1024 cycles", err);
+    return dse_fail(
+        err, DSE_BAD_INPUT,
+        "%s is no accelerator of a mesh for uops: %s has a bandwidth of %g words a cycle; a word in "
+        "%g cycles is the least",
+        arch->name, dram->name, word_per_cycle, BYTE_RATE_SLOWEST);
 }
 
 /* Channels of which tiles have multiples: a power of 2 near the side of a square of all MAC units. */
@@ -110,6 +114,8 @@ static enum dse_status make_node(const struct architecture *arch, struct kc_mach
     const uint32_t outermost = arch->n_level - 2;
     DSE_TRY(check(arch, err));
     *machine = (struct kc_machine){.clock_hz = arch->clock_hz};
+    DSE_TRY(read_rate(arch, dram->read_bandwidth_word_per_cycle, &machine->dram, err));
+    DSE_TRY(read_rate(arch, dram->write_bandwidth_word_per_cycle, &machine->dram_write, err));
     DSE_TRY(cut_out(arch, outermost, machine, &node, err));
     struct storage_level *home = &node.level[arch->fused.buffer ? arch->fused.buffer - 1 : outermost];
     const bool is_unlimited = home->size_word == ARCH_UNLIMITED;
@@ -122,8 +128,6 @@ static enum dse_status make_node(const struct architecture *arch, struct kc_mach
     machine->n_mac = node.mac.instances;
     machine->c_lane = machine->k_lane = lanes_of(machine->n_mac);
     set_energies(arch, home, machine);
-    DSE_TRY(read_rate(arch, dram->read_bandwidth_word_per_cycle, &machine->dram, err));
-    DSE_TRY(read_rate(arch, dram->write_bandwidth_word_per_cycle, &machine->dram_write, err));
     noc_config_cores_of(arch, machine->columns, machine->rows, &machine->noc);
     return DSE_OK;
 }
