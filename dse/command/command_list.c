@@ -280,17 +280,29 @@ static enum dse_status print_layers(const struct cli_args *args, struct text_buf
     return status;
 }
 
-/* Only networks have what can be set here. */
+/* The layers of a network have its parameters; the matrix those of the machines and networks that it is told.
+ */
 static enum dse_status check_set(const struct cli_args *args, struct dse_error *err)
 {
+    const bool of_layers = strcmp(args->operand[0], "layers") == 0, of_matrix = cli_has(args, "matrix");
     char shown[96];
-    for (size_t i = 0; i < args->n_value; i++)
-        if (strcmp(args->value[i].option->name, "set") == 0 &&
-            (strcmp(args->operand[0], "layers") != 0 || strncmp(args->value[i].text, "network.", 8) != 0))
-            return dse_fail(err, DSE_BAD_USAGE,
-                            "--set %s: dse list layers NETWORK takes parameters of the network, "
-                            "network.NAME=VALUE; nothing else is set here",
-                            text_excerpt(args->value[i].text, shown, sizeof shown));
+    for (size_t i = 0; i < args->n_value; i++) {
+        const bool set = strcmp(args->value[i].option->name, "set") == 0;
+        const bool of_network = set && strncmp(args->value[i].text, "network.", 8) == 0;
+        if (!set || (of_layers && of_network))
+            continue;
+        text_excerpt(args->value[i].text, shown, sizeof shown);
+        if (!of_matrix)
+            return dse_fail(
+                err, DSE_BAD_USAGE,
+                "--set %s: dse list layers NETWORK takes parameters of the network, "
+                "network.NAME=VALUE, and dse list engines --matrix those and quantities of machines; "
+                "nothing else is set here",
+                shown);
+        if (!cli_has(args, of_network ? "network" : "architecture"))
+            return dse_fail(err, DSE_BAD_USAGE, "--set %s: say with --%s of which %s", shown,
+                            of_network ? "network" : "architecture", of_network ? "network" : "machine");
+    }
     return DSE_OK;
 }
 
@@ -321,7 +333,7 @@ static enum dse_status print_matrix(const struct cli_args *args, const struct en
 {
     const char *architecture[CLI_VALUE_MAX], *network[CLI_VALUE_MAX];
     struct engine_matrix_request request = {
-        .engine = engine, .architecture = architecture, .network = network};
+        .engine = engine, .architecture = architecture, .network = network, .set = args};
     struct engine_matrix matrix;
     size_t format;
     DSE_TRY(read_format(args, &format, err));
@@ -413,7 +425,9 @@ static const struct cli_option options[] = {
     {"network", 'N', "NETWORK", "matrix: this network, on each machine; repeatable"},
     {"accounting", 'a', "NAME", "matrix: priced so (default: each engine's first that takes the machine)"},
     {"format", 'f', "HOW", "matrix and layers: table (default), csv or json"},
-    {"set", 0, "network.NAME=VALUE", "layers: a parameter of the network; repeatable"},
+    {"set", 0, "PATH=VALUE",
+     "layers, and matrix with -N: a parameter, network.NAME=VALUE; matrix with -A:"
+     " a quantity of the machine, as for `dse map`; repeatable"},
 };
 
 const struct cli_command command_list = {
@@ -429,7 +443,9 @@ const struct cli_command command_list = {
         "  dse list engines --verbose\n"
         "  dse list engine random\n"
         "  dse list engines --matrix\n"
-        "  dse list engines --matrix -A simba -N vgg16\n",
+        "  dse list engines --matrix -A simba -N vgg16\n"
+        "  dse list engines --matrix -A soma_edge -N gpt2 --set network.sequence=4096 --set GBUF.capacity='1 "
+        "MiB'\n",
     .option = options,
     .n_option = sizeof options / sizeof options[0],
     .min_operand = 1,

@@ -72,23 +72,26 @@ static enum dse_status name_all(enum resolve_kind kind, const char *const *given
 static enum dse_status read_machines(struct asking *asking, const struct engine_matrix_request *request,
                                      struct dse_error *err)
 {
-    const struct input_overrides none = {0};
+    struct input_overrides overrides = {0};
     struct names names = {.arena = &asking->matrix->arena};
     DSE_TRY(name_all(RESOLVE_ARCHITECTURE, request->architecture, request->n_architecture, &names, err));
     asking->machine = arena_alloc(names.arena, names.n ? names.n : 1, sizeof *asking->machine);
     DSE_TRY(arena_check(names.arena, "machines", err));
+    if (request->set)
+        DSE_TRY(input_overrides_read(request->set, &overrides, err));
     for (size_t i = 0; i < names.n; i++) {
         asking->machine[i].name = names.name[i];
-        DSE_TRY(input_architecture(names.name[i], &none, &asking->machine[i].arch, err));
+        DSE_TRY(input_architecture(names.name[i], &overrides, &asking->machine[i].arch, err));
         asking->n_machine++;
     }
     return DSE_OK;
 }
 
-static enum dse_status read_work(struct work *work, const char *name, struct dse_error *err)
+static enum dse_status read_work(struct work *work, const char *name, const struct cli_args *set,
+                                 struct dse_error *err)
 {
     work->name = name;
-    DSE_TRY(input_network(name, NULL, &work->network, err));
+    DSE_TRY(input_network(name, set, &work->network, err));
     workload_init_whole(&work->whole, &work->network, 0);
     const enum dse_status status =
         workload_init(&work->mapped, &work->network, 0, NULL, 0, 0, &work->unmapped);
@@ -108,7 +111,7 @@ static enum dse_status read_networks(struct asking *asking, const struct engine_
     DSE_TRY(arena_check(names.arena, "networks", err));
     for (size_t i = 0; i < names.n; i++) {
         asking->n_work++; /* to be released, also half made */
-        DSE_TRY(read_work(&asking->work[i], names.name[i], err));
+        DSE_TRY(read_work(&asking->work[i], names.name[i], request->set, err));
     }
     return DSE_OK;
 }

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "costmodel/accounting/accounting.h"
+#include "dse/console/cli.h"
 #include "dse/console/report_print.h"
 #include "engines/driver/engine.h"
 
@@ -22,6 +23,7 @@ struct engine_matrix_request {
     size_t n_architecture;
     const char *const *network; /* (n_network) */
     size_t n_network;
+    const struct cli_args *set; /* whose --set options the machines and networks take, each all; NULL: none */
 };
 
 /* One question: a machine, a network on a machine, or (any_machine) on one of all of them. */

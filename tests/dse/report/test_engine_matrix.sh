@@ -50,6 +50,28 @@ check 'another accounting' code 0 "$DSE" list engines --matrix -A simba -N lstm_
 check 'is asked about' rows '{r["engine"]: r["reason"] for r in rows}["exhaustive"].startswith("engine exhaustive cannot be priced by")'
 check 'and taken' rows '{r["engine"]: r["status"] for r in rows}["descent"] == "ok"'
 
+# Pairs: each taken by itself, not together; dse check has the sentence of the matrix.
+check 'a pair' code 0 "$DSE" list engine descent --matrix -A mindmappings_mttkrp_banks -N vgg16 -f csv
+check 'is refused' rows '[r["status"] for r in rows] == ["refused"] and "has no such tensor" in rows[0]["reason"]'
+reason=$("$PYTHON" -c 'import csv, sys; print(next(csv.DictReader(sys.stdin))["reason"])' <"$folder/out")
+printf 'experiment: pair\nengine: descent\narchitecture: mindmappings_mttkrp_banks\nnetwork: vgg16\n' >"$folder/pair.yaml"
+check 'a sweep of it' code 1 "$DSE" check "$folder/pair.yaml"
+check 'in the same words' says "$reason"
+
+# What --set changes: PEs in rows are none of Mind Mappings' machines.
+check 'a parameter and a quantity' code 0 "$DSE" list engine soma --matrix -A soma_edge -N gpt2 --set network.blocks=1 --set 'DRAM.bandwidth=1 GB/s' -f csv
+check 'are taken' rows '[r["status"] for r in rows] == ["ok"]'
+check 'another mesh' code 0 "$DSE" list engine mm-random --matrix -A mindmappings_banks -N mindmappings_vgg_conv2 --set PE.mesh=16x16 -f csv
+check 'is refused' rows '[r["status"] for r in rows] == ["refused"] and "in one row" in rows[0]["reason"]'
+check 'no such parameter' code 2 "$DSE" list engines --matrix -A simba -N vgg16 --set network.sequence=9
+check 'is told' grep -q 'no parameter sequence' "$folder/err"
+check 'no such quantity' code 2 "$DSE" list engines --matrix -A simba -N vgg16 --set GBF.capacity=9
+check 'is told' grep -q 'simba.yaml has no quantity "GBF.capacity"' "$folder/err"
+check 'of no machine' code 2 "$DSE" list engines --matrix -N vgg16 --set 'DRAM.bandwidth=1 GB/s'
+check 'is told' grep -q -- 'say with --architecture of which machine' "$folder/err"
+check 'of no network' code 2 "$DSE" list engines --matrix --set network.sequence=9
+check 'is told' grep -q -- 'say with --network of which network' "$folder/err"
+
 check 'no such machine' code 2 "$DSE" list engines --matrix -A simbaa
 check 'is told' grep -q 'did you mean simba' "$folder/err"
 check 'no such engine' code 2 "$DSE" list engine somaa --matrix
