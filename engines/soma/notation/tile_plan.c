@@ -84,13 +84,15 @@ static bool check_blocks(const struct soma_plan *plan, struct soma_fault_info *f
 static bool check_apart(const struct soma_plan *plan, struct soma_fault_info *fault)
 {
     const struct soma_graph *graph = plan->graph;
-    for (uint32_t o = 0; graph->streams && o < graph->n_operand; o++) {
-        const struct soma_operand *operand = &graph->operand[o];
-        const struct soma_layer_plan *reader = &plan->layer[operand->layer];
-        if (operand->source >= 0 && reader->n_tile > 0 && plan->layer[operand->source].n_tile > 0 &&
-            plan->layer[operand->source].layer_group == reader->layer_group &&
-            (soma_streams(graph, TENSOR_OUTPUT) || soma_streams(graph, soma_operand_role(operand))))
-            return fail(fault, SOMA_APART, operand->layer);
+    for (uint32_t i = 0; graph->streams && i < plan->lfa->n_layer; i++) {
+        uint32_t l = plan->lfa->order[i];
+        for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1]; o++) {
+            const struct soma_operand *operand = &graph->operand[o];
+            if (operand->source >= 0 &&
+                plan->layer[operand->source].layer_group == plan->layer[l].layer_group &&
+                (soma_streams(graph, TENSOR_OUTPUT) || soma_streams(graph, soma_operand_role(operand))))
+                return fail(fault, SOMA_APART, l);
+        }
     }
     return true;
 }
@@ -141,20 +143,35 @@ static enum dse_status place(struct soma_plan *plan, struct dse_error *err)
     return DSE_OK;
 }
 
+static const struct soma_layer_plan outside = {.flc = UINT32_MAX, .layer_group = UINT32_MAX};
+
+struct soma_layer_plan *soma_plan_room(uint32_t n_layer, struct arena *arena)
+{
+    struct soma_layer_plan *room = arena_alloc(arena, n_layer, sizeof *room);
+    for (uint32_t l = 0; room && l < n_layer; l++)
+        room[l] = outside;
+    return room;
+}
+
+void soma_plan_leave_room(const struct soma_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->lfa->n_layer; i++)
+        plan->layer[plan->lfa->order[i]] = outside;
+}
+
 enum dse_status soma_plan_positions(struct soma_plan *plan, struct arena *arena,
                                     struct soma_fault_info *fault, struct dse_error *err)
 {
     *fault = (struct soma_fault_info){SOMA_OK, 0};
     if (!check_groups(plan->lfa, fault))
         return DSE_OK;
-    plan->layer = arena_alloc(arena, plan->graph->network->n_layer, sizeof(*plan->layer));
+    if (!plan->layer)
+        plan->layer = soma_plan_room(plan->graph->network->n_layer, arena);
     plan->group_end = arena_alloc(arena, plan->lfa->n_flc, sizeof(*plan->group_end));
     DSE_TRY(arena_check(arena, "a SoMa schedule", err));
     if (!check_order(plan, fault) || (plan->context->compat && !check_alone(plan, fault)) ||
         !check_blocks(plan, fault))
         return DSE_OK;
-    for (uint32_t l = 0; plan->part && l < plan->graph->network->n_layer; l++)
-        plan->layer[l].layer_group = plan->layer[l].flc = UINT32_MAX;
     DSE_TRY(place(plan, err));
     (void)check_apart(plan, fault);
     return DSE_OK;

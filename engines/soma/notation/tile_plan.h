@@ -54,8 +54,13 @@ struct soma_plan {
     uint32_t n_tile;
 };
 
+/* Room for plans of parts of a network, one after the other, which is as good as new behind
+ * soma_plan_leave_room: a part costs nothing for the layers outside. NULL: no memory. */
+struct soma_layer_plan *soma_plan_room(uint32_t n_layer, struct arena *arena);
+void soma_plan_leave_room(const struct soma_plan *plan);
+
 /* Positions of all layers; a fault when order or groups are not valid. `plan->context`, `graph`, `lfa` and
- * `part` are set. DSE_NO_MEMORY, DSE_LIMIT: more than SOMA_TILE_MAX tiles. */
+ * `part` are set, `layer` is room or NULL. DSE_NO_MEMORY, DSE_LIMIT: more than SOMA_TILE_MAX tiles. */
 DSE_MUST_CHECK enum dse_status soma_plan_positions(struct soma_plan *plan, struct arena *arena,
                                                    struct soma_fault_info *fault, struct dse_error *err);
 

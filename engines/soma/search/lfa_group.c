@@ -32,6 +32,7 @@ struct soma_tile_memo {
     uint32_t n_layer;
     struct tile_cost *cost;     /* (n_layer MEMO_WAYS) */
     struct tile_stream *stream; /* the same */
+    struct soma_layer_plan *room;
 };
 
 struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
@@ -39,8 +40,9 @@ struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
     struct soma_tile_memo *memo = arena_alloc(arena, 1, sizeof *memo);
     struct tile_cost *cost = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *cost);
     struct tile_stream *stream = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *stream);
+    struct soma_layer_plan *room = soma_plan_room(n_layer, arena);
     if (!arena->failed)
-        *memo = (struct soma_tile_memo){n_layer, cost, stream};
+        *memo = (struct soma_tile_memo){n_layer, cost, stream, room};
     return arena->failed ? NULL : memo;
 }
 
@@ -419,35 +421,49 @@ static enum dse_status time_tiles(struct group_state *group, struct soma_tile_me
     return DSE_OK;
 }
 
-static enum dse_status time_part(const struct soma_search *search, const struct soma_lfa *part,
-                                 struct soma_tile_memo *memo, struct arena *scratch,
-                                 struct soma_group_times *times, struct dse_error *err)
+/* With `*group` placed. */
+static enum dse_status time_placed(struct group_state *group, struct soma_tile_memo *memo,
+                                   struct arena *scratch, struct soma_group_times *times,
+                                   struct dse_error *err)
 {
-    struct group_state group = {
-        .search = search,
-        .plan = {.context = &search->context, .graph = search->context.graph, .lfa = part, .part = true}};
-    struct soma_fault_info fault;
-    enum dse_status status = soma_plan_positions(&group.plan, scratch, &fault, err);
-    if (status == DSE_LIMIT)
-        return DSE_OK;
-    if (status != DSE_OK)
-        return status;
-    if (fault.what == SOMA_OK && search->context.compat)
-        (void)soma_plan_tiles(&group.plan, &fault);
-    else if (fault.what == SOMA_OK)
-        DSE_TRY(soma_plan_ranges(&group.plan, scratch, &fault, err));
+    const struct soma_search *search = group->search;
+    struct soma_fault_info fault = {SOMA_OK, 0};
+    if (search->context.compat)
+        (void)soma_plan_tiles(&group->plan, &fault);
+    else
+        DSE_TRY(soma_plan_ranges(&group->plan, scratch, &fault, err));
     if (fault.what != SOMA_OK)
         return DSE_OK;
     if (search->slow_tiles) {
         const struct soma_group_times empty = *times;
-        group.bytes_only = true;
-        DSE_TRY(time_tiles(&group, memo, scratch, times, err));
+        group->bytes_only = true;
+        DSE_TRY(time_tiles(group, memo, scratch, times, err));
         if (!times->valid || times->peak_byte > search->machine.buffer_byte)
             return DSE_OK;
-        group.bytes_only = false;
+        group->bytes_only = false;
         *times = empty;
     }
-    return time_tiles(&group, memo, scratch, times, err);
+    return time_tiles(group, memo, scratch, times, err);
+}
+
+static enum dse_status time_part(const struct soma_search *search, const struct soma_lfa *part,
+                                 struct soma_tile_memo *memo, struct arena *scratch,
+                                 struct soma_group_times *times, struct dse_error *err)
+{
+    struct group_state group = {.search = search,
+                                .plan = {.context = &search->context,
+                                         .graph = search->context.graph,
+                                         .lfa = part,
+                                         .part = true,
+                                         .layer = memo->room}};
+    struct soma_fault_info fault;
+    enum dse_status status = soma_plan_positions(&group.plan, scratch, &fault, err);
+    if (status == DSE_OK && fault.what == SOMA_OK)
+        status = time_placed(&group, memo, scratch, times, err);
+    else if (status == DSE_LIMIT)
+        status = DSE_OK;
+    soma_plan_leave_room(&group.plan);
+    return status;
 }
 
 enum dse_status soma_group_times(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t first,
