@@ -67,9 +67,11 @@ struct layer {
     const int32_t *producer; /* (n_producer) in file order */
     uint32_t n_operand; /* groups of producers whose channels together fill C; 2 or more for add and mul */
     int32_t weight_producer; /* matmul: where the second operand comes from; else LAYER_NO_PRODUCER */
-    /* Channels of its producers, and of the second operand, in front of those that it reads, which need not
-     * be all behind them either: 0 and all but in parts of a cut layer (network_cut.h). */
+    /* Only in parts of a cut layer (network_cut.h): channels of its producers, and of the second operand, in
+     * front of those that it reads, which need not be all behind them either. */
     uint32_t skip[2];
+    const uint32_t *operand_skip; /* (n_operand) skip[0] of each, where there are several; NULL: 0 */
+    uint32_t second_row, n_second_row; /* rows of the second operand from that one on; 0 of them: all */
     /* LAYER_EINSUM only: the loop nest as in the file, or in that of Timeloop (problem name = layer name) */
     const struct problem *einsum;
 };
@@ -217,6 +219,12 @@ bool layer_is_subpixel(const struct layer *layer);
 /* Words of the second operand of a conv, linear or matmul per sample: K C/groups R S, of a matmul whose
  * groups share theirs that divided by `share`; 0 for other types. */
 uint64_t layer_second_operand_words(const struct layer *layer);
+
+/* Channels of its producers in front of those that it reads as operand o. */
+static inline uint32_t layer_skip(const struct layer *layer, uint32_t o)
+{
+    return layer->operand_skip ? layer->operand_skip[o] : layer->skip[0];
+}
 
 /* How many different second operands the layer's groups have: groups / share. Those that share one are rows
  * of one product: the loop nest of a layer has Q share columns. */

@@ -14,6 +14,7 @@ struct place {
     uint32_t first, n; /* all layers that it becomes */
     uint32_t k, c;     /* parts */
     bool whole;        /* the last of them is the concatenation of its parts */
+    bool joined;       /* which all read who read the layer */
 };
 
 struct cutter {
@@ -44,12 +45,24 @@ static uint32_t flattened(const struct network *network, const struct layer *lay
     return layer->type == LAYER_LINEAR && (from.h != layer->p || from.w != layer->q) ? from.h * from.w : 1;
 }
 
-/* Whether each group of a matmul has whole channels of the second operand. */
-static bool second_in_groups(const struct network *network, const struct layer *layer)
+/* How the second operand of a matmul lies in the map that it comes from. */
+enum second {
+    SECOND_UNKNOWN,
+    SECOND_GROUPS, /* whole channels for each group, nobody knows in which order */
+    SECOND_OUTPUTS, /* a channel for each output channel, its rows and columns are the input channels */
+    SECOND_ROWS     /* a row for each output channel of a group, a channel for each input channel */
+};
+
+static enum second second_of(const struct network *network, const struct layer *layer)
 {
     const struct network_input second = shape_of(network, layer->weight_producer);
     const uint64_t group = layer_second_operand_words(layer) / layer_operand_groups(layer);
-    return group % ((uint64_t)second.h * second.w) == 0;
+    const uint64_t area = (uint64_t)second.h * second.w;
+    if (area == layer->c / layer->groups)
+        return SECOND_OUTPUTS;
+    if (second.w == 1 && second.h == layer->k / layer->groups)
+        return SECOND_ROWS;
+    return group % area == 0 ? SECOND_GROUPS : SECOND_UNKNOWN;
 }
 
 /* ---- what is possible ---- */
@@ -58,7 +71,8 @@ static bool second_in_groups(const struct network *network, const struct layer *
 static bool is_pointwise(const struct layer *layer)
 {
     return layer->type == LAYER_ACTIVATION || layer->type == LAYER_CONCAT || layer->type == LAYER_POOL ||
-           layer->type == LAYER_UPSAMPLE || layer->type == LAYER_CROP;
+           layer->type == LAYER_UPSAMPLE || layer->type == LAYER_CROP || layer->type == LAYER_ADD ||
+           layer->type == LAYER_MUL;
 }
 
 /* Every output channel reads those of its group. */
@@ -67,10 +81,13 @@ static bool is_in_groups(const struct layer *layer)
     return layer->type == LAYER_SOFTMAX || layer->type == LAYER_NORM;
 }
 
-/* Groups of channels that need nothing of each other. */
-static uint32_t groups_of(const struct layer *layer)
+/* Groups of channels of which whole ones go to each of k parts: those that share a second operand stay
+ * together as long as there are enough. */
+static uint32_t groups_of(const struct layer *layer, uint32_t k)
 {
-    return is_pointwise(layer) ? layer->k : layer_operand_groups(layer);
+    if (is_pointwise(layer))
+        return layer->k;
+    return k <= layer_operand_groups(layer) ? layer_operand_groups(layer) : layer->groups;
 }
 
 static bool is_cuttable(const struct layer *layer)
@@ -84,8 +101,8 @@ uint32_t network_cut_k_max(const struct network *network, uint32_t l)
     const struct layer *layer = &network->layer[l];
     if (!network->is_graph || !is_cuttable(layer))
         return 1;
-    if (layer->type == LAYER_MATMUL)
-        return second_in_groups(network, layer) ? layer_operand_groups(layer) : 1;
+    if (layer->type == LAYER_MATMUL && second_of(network, layer) < SECOND_OUTPUTS)
+        return second_of(network, layer) == SECOND_GROUPS ? layer_operand_groups(layer) : 1;
     return is_in_groups(layer) ? layer->groups : layer->k;
 }
 
@@ -99,8 +116,8 @@ uint32_t network_cut_c_max(const struct network *network, uint32_t l, uint32_t k
 
 uint32_t network_cut_k_next(const struct network *network, uint32_t l, uint32_t k)
 {
-    const uint32_t groups = groups_of(&network->layer[l]);
-    const uint64_t next = k <= groups ? k : ((uint64_t)k + groups - 1) / groups * groups;
+    const uint32_t few = groups_of(&network->layer[l], 1), groups = groups_of(&network->layer[l], k);
+    const uint64_t next = k <= few ? k : ((uint64_t)k + groups - 1) / groups * groups;
     return next <= network_cut_k_max(network, l) ? (uint32_t)next : 0;
 }
 
@@ -129,6 +146,9 @@ enum dse_status network_cut_check(const struct network *network, const struct ne
                         layer->name, cut->k, cut->c);
     if (cut->k > k_max)
         return fail(layer, err, "output", cut->k, k_max);
+    if (cut->joined && cut->k == 1)
+        return dse_fail(err, DSE_BAD_INPUT, "layer %.100s is one part along its output channels, and joined",
+                        layer->name);
     if (network_cut_k_next(network, (uint32_t)l, cut->k) != cut->k)
         return dse_fail(
             err, DSE_BAD_INPUT,
@@ -141,12 +161,27 @@ enum dse_status network_cut_check(const struct network *network, const struct ne
 
 /* ---- parts ---- */
 
+/* What the part reads of the second operand: of groups from `group` on all, or (`of` not NULL) what output
+ * channels `of` of one need. */
+static void set_second(const struct network *network, const struct layer *layer, uint32_t group,
+                       const struct range *of, struct layer *part)
+{
+    const struct network_input second = shape_of(network, layer->weight_producer);
+    if (part->groups == 1 && layer->share > 1)
+        part->share = 0;
+    part->skip[1] = second.c / layer_operand_groups(layer) * group;
+    if (of && second_of(network, layer) == SECOND_OUTPUTS)
+        part->skip[1] += of->begin;
+    else if (of)
+        part->second_row = of->begin, part->n_second_row = of->end - of->begin;
+}
+
 /* Part i of `k`, as a layer that reads the channels `*of` of what its producers give (before flattening). */
 static struct layer part_along_k(const struct network *network, const struct layer *layer, uint32_t k,
                                  uint32_t i, struct range *of)
 {
     struct layer part = *layer;
-    const uint32_t n = groups_of(layer), group_c = layer->c / n / flattened(network, layer);
+    const uint32_t n = groups_of(layer, k), group_c = layer->c / n / flattened(network, layer);
     const uint32_t per_group = k <= n ? 1 : k / n; /* parts of one group */
     const struct range groups =
         per_group == 1 ? piece(n, k < n ? k : n, i) : (struct range){i / per_group, i / per_group + 1};
@@ -157,10 +192,9 @@ static struct layer part_along_k(const struct network *network, const struct lay
     part.k = (within.end - within.begin) * (groups.end - groups.begin);
     part.c = layer->c / n * (groups.end - groups.begin);
     *of = (struct range){groups.begin * group_c, groups.end * group_c};
-    if (layer->type == LAYER_MATMUL) {
-        const struct network_input second = shape_of(network, layer->weight_producer);
-        part.skip[1] = second.c / n * groups.begin;
-    }
+    if (layer->type == LAYER_MATMUL)
+        set_second(network, layer, groups.begin / (n / layer_operand_groups(layer)),
+                   within.end - within.begin < layer->k / n ? &within : NULL, &part);
     return part;
 }
 
@@ -190,7 +224,22 @@ static uint32_t maker_of(const struct place *place, uint32_t i)
 
 static uint32_t n_makers(const struct cutter *cutter, int32_t producer)
 {
-    return producer < 0 ? 1 : cutter->place[producer].k;
+    return producer < 0 || cutter->place[producer].joined ? 1 : cutter->place[producer].k;
+}
+
+/* The concatenation of all parts. */
+static uint32_t whole_of(const struct place *place)
+{
+    return place->first + place->n - 1;
+}
+
+/* The number of the layer that makes part m of what a producer gives to who reads it. */
+static int32_t given_by(const struct cutter *cutter, int32_t producer, uint32_t m)
+{
+    if (producer < 0)
+        return producer;
+    const struct place *place = &cutter->place[producer];
+    return (int32_t)(place->joined ? whole_of(place) : maker_of(place, m));
 }
 
 /* Of part m of what a producer gives. */
@@ -203,8 +252,41 @@ static uint32_t channels_of(const struct cutter *cutter, int32_t producer, uint3
     return part_along_k(cutter->from, &cutter->from->layer[producer], n, m, &of).k;
 }
 
-/* Those of the producers, one after the other, that give channels `of` (NULL: all); layer->skip[0] is what
- * the first of them gives before. */
+/* The part of a layer that gives all channels that `part` reads as its second operand, and how many channels
+ * stand before it; -1: none does. */
+static int64_t second_part(const struct cutter *cutter, const struct layer *part, uint32_t *before)
+{
+    const int32_t second = part->weight_producer;
+    const struct network_input shape = shape_of(cutter->from, second);
+    const uint32_t rows = part->n_second_row ? part->n_second_row : shape.h;
+    const uint64_t n = layer_second_operand_words(part) / ((uint64_t)rows * shape.w);
+    const uint32_t n_part = second < 0 ? 1 : cutter->place[second].k;
+    struct range of;
+    uint64_t at = 0;
+    for (uint32_t m = 0; m < n_part; m++) {
+        const uint32_t k = n_part == 1 ? shape.c : part_along_k(cutter->from, &cutter->from->layer[second], n_part, m, &of).k;
+        *before = (uint32_t)at;
+        if (part->skip[1] >= at && part->skip[1] + n <= at + k)
+            return m;
+        at += k;
+    }
+    return -1;
+}
+
+static void set_second_producer(const struct cutter *cutter, struct layer *layer)
+{
+    const int32_t second = layer->weight_producer;
+    uint32_t before = 0;
+    if (second < 0)
+        return;
+    const struct place *place = &cutter->place[second];
+    const int64_t m = place->whole ? -1 : second_part(cutter, layer, &before);
+    layer->weight_producer = (int32_t)(place->whole ? whole_of(place) : maker_of(place, (uint32_t)m));
+    layer->skip[1] -= place->whole ? 0 : before;
+}
+
+/* Those of the producers, one after the other, that give channels `of` (NULL: all) of each operand;
+ * layer->skip[0], or operand_skip, is what the first of them gives before. */
 static enum dse_status set_producers(const struct cutter *cutter, const struct layer *from,
                                      const struct range *of, struct layer *layer, struct dse_error *err)
 {
@@ -212,27 +294,30 @@ static enum dse_status set_producers(const struct cutter *cutter, const struct l
     for (uint32_t i = 0; i < from->n_producer; i++)
         n += n_makers(cutter, from->producer[i]);
     int32_t *producer = arena_alloc(cutter->arena, n, sizeof *producer);
+    uint32_t *skip = arena_alloc(cutter->arena, from->n_operand, sizeof *skip);
     DSE_TRY(arena_check(cutter->arena, "a network in parts", err));
     layer->producer = producer;
     layer->n_producer = 0;
-    for (uint32_t i = 0; i < from->n_producer; i++) {
+    for (uint32_t i = 0, o = 0, first = 0; i < from->n_producer; i++) {
         const int32_t p = from->producer[i];
         const uint32_t n_part = n_makers(cutter, p);
         for (uint32_t m = 0; m < n_part; m++) {
             const uint32_t k = channels_of(cutter, p, m);
             const bool reads = !of || (at < of->end && at + k > of->begin);
-            if (reads && layer->n_producer == 0 && of)
-                layer->skip[0] = of->begin - (uint32_t)at;
+            if (reads && layer->n_producer == first && of)
+                skip[o] = of->begin - (uint32_t)at;
             if (reads)
-                producer[layer->n_producer++] = p < 0 ? p : (int32_t)maker_of(&cutter->place[p], m);
+                producer[layer->n_producer++] = given_by(cutter, p, m);
             at += k;
         }
+        if (from->n_operand > 1 && at == from->c)
+            at = 0, o++, first = layer->n_producer;
     }
-    if (from->weight_producer >= 0) {
-        const struct place *second = &cutter->place[from->weight_producer];
-        layer->weight_producer =
-            (int32_t)(second->whole ? second->first + second->n - 1 : maker_of(second, 0));
-    }
+    if (from->n_operand > 1)
+        layer->operand_skip = skip;
+    else if (of)
+        layer->skip[0] = skip[0];
+    set_second_producer(cutter, layer);
     return DSE_OK;
 }
 
@@ -320,13 +405,28 @@ static enum dse_status make_layer(const struct cutter *cutter, uint32_t l, struc
         DSE_TRY(make_part(cutter, l, i, err));
     if (!place->whole)
         return DSE_OK;
-    struct layer *whole = &cutter->layer[place->first + place->n - 1];
+    struct layer *whole = &cutter->layer[whole_of(place)];
     DSE_TRY(join_parts(cutter, LAYER_CONCAT, from, maker_of(place, 0), place->c > 1 ? place->c + 1 : 1,
                        place->k, whole, err));
     return set_name(cutter, from->name, "all", whole, err);
 }
 
 /* ---- the network ---- */
+
+/* Whether a part of layer l reads several parts of its second operand, which is one layer. */
+static bool reads_several(const struct cutter *cutter, uint32_t l)
+{
+    const struct layer *layer = &cutter->from->layer[l];
+    const uint32_t n = cutter->place[l].k;
+    uint32_t before;
+    struct range of;
+    for (uint32_t i = 0; i < n && cutter->place[layer->weight_producer].k > 1; i++) {
+        const struct layer part = part_along_k(cutter->from, layer, n, i, &of);
+        if (second_part(cutter, &part, &before) < 0)
+            return true;
+    }
+    return false;
+}
 
 static enum dse_status find_places(struct cutter *cutter, const struct network_cut *cut, uint32_t n,
                                    uint32_t *n_layer, struct dse_error *err)
@@ -342,12 +442,11 @@ static enum dse_status find_places(struct cutter *cutter, const struct network_c
             return dse_fail(err, DSE_BAD_INPUT, "layer %.100s is cut a second time", cut[i].layer);
         place->k = cut[i].k;
         place->c = cut[i].c;
+        place->whole = place->joined = cut[i].joined;
     }
-    for (uint32_t l = 0; l < from->n_layer; l++) {
-        const int32_t second = from->layer[l].weight_producer;
-        if (second >= 0)
-            cutter->place[second].whole = cutter->place[second].k > 1;
-    }
+    for (uint32_t l = 0; l < from->n_layer; l++)
+        if (from->layer[l].weight_producer >= 0 && reads_several(cutter, l))
+            cutter->place[from->layer[l].weight_producer].whole = true;
     for (uint32_t l = 0; l < from->n_layer; l++) {
         struct place *place = &cutter->place[l];
         const uint64_t parts = (uint64_t)place->k * (place->c > 1 ? place->c + 1 : 1) + place->whole;
@@ -384,7 +483,8 @@ static bool is_cut_alike(const struct cutter *cutter, const struct network_repea
         for (uint32_t t = 1; t < repeat->times; t++) {
             const struct place *one = &cutter->place[repeat->first_layer + i],
                                *other = &one[(size_t)t * repeat->n_layer];
-            if (one->k != other->k || one->c != other->c || one->whole != other->whole)
+            if (one->k != other->k || one->c != other->c || one->whole != other->whole ||
+                one->joined != other->joined)
                 return false;
         }
     return true;

@@ -5,6 +5,7 @@
 #ifndef COSTMODEL_MODEL_NETWORK_CUT_H
 #define COSTMODEL_MODEL_NETWORK_CUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -12,18 +13,20 @@
 #include "costmodel/model/network.h"
 
 /* How one layer is cut. `k`: parts along its output channels. With groups of channels (a convolution's, a
- * matmul's) whole groups go to a part, those that share a second operand together; of more parts than groups
+ * matmul's) whole groups go to a part, those that share a second operand together; of more parts than these
  * each group is cut into equally many, so k is a multiple of their number then. `c`: parts along the input
  * channels of each of these, for which none may have several groups. Shares differ by at most one (group,
  * output channel or input channel). */
 struct network_cut {
     const char *layer; /* its name */
     uint32_t k, c;     /* at least 1, and one of them more */
+    bool joined;       /* k more than 1: who reads the layer reads L#all, a concatenation of its parts */
 };
 
 /* The most parts along K that layer l can be cut into: 1 where it cannot. Convolutions, linear layers and
- * transposed convolutions can; activations, concatenations, pools, upsamplings and crops; a softmax and a
- * norm by their groups; a matmul by its groups, where its second operand gives each group whole channels. */
+ * transposed convolutions can; sums, products, activations, concatenations, pools, upsamplings and crops; a
+ * softmax and a norm by their groups; a matmul where its second operand has a channel, or a row of each
+ * channel, for each output channel, or by its groups, where these have whole channels of it. */
 uint32_t network_cut_k_max(const struct network *network, uint32_t l);
 
 /* The same along C, when it is cut into k parts along K: of a linear layer that flattens its input in whole
@@ -42,8 +45,9 @@ DSE_MUST_CHECK enum dse_status network_cut_check(const struct network *network, 
 
 /* The network with n layers cut (each named once). In the place of layer L stand L#1, L#2, ... along K. Where
  * it is cut along C as well, L#i is the sum (`add`) of L#i.1, L#i.2, ..., each of which makes partial sums of
- * all output channels of L#i, in the machine's words. Who read L reads the parts in their order; a second
- * operand of a matmul, which is one layer, reads L#all, a concatenation of them. A part that reads some
+ * all output channels of L#i, in the machine's words. Who read L reads the parts in their order, or L#all, a
+ * concatenation of them, where they are joined. A second operand of a matmul is one layer: one of the parts, or
+ * L#all where a matmul needs several. A part that reads some
  * channels of its producers only has layer.skip. out->cut says what was cut. A block whose
  * repetitions are all cut alike is one in `out`, too.
  *

@@ -11,6 +11,14 @@ struct folder {
     uint32_t *folded;  /* (n_layer) number in the folded network, of any repetition that of the first */
 };
 
+static bool is_same_skip(const struct layer *a, const struct layer *b)
+{
+    for (uint32_t o = 0; o < a->n_operand; o++)
+        if (layer_skip(a, o) != layer_skip(b, o))
+            return false;
+    return a->skip[1] == b->skip[1] && a->second_row == b->second_row && a->n_second_row == b->n_second_row;
+}
+
 static bool is_alike(const struct layer *a, const struct layer *b)
 {
     return a->type == b->type && a->c == b->c && a->k == b->k && a->p == b->p && a->q == b->q &&
@@ -18,9 +26,8 @@ static bool is_alike(const struct layer *a, const struct layer *b)
            a->share == b->share && memcmp(a->stride, b->stride, sizeof a->stride) == 0 &&
            memcmp(a->pad, b->pad, sizeof a->pad) == 0 &&
            memcmp(a->dilation, b->dilation, sizeof a->dilation) == 0 &&
-           memcmp(a->skip, b->skip, sizeof a->skip) == 0 &&
            memcmp(a->permute, b->permute, sizeof a->permute) == 0 && a->n_operand == b->n_operand &&
-           a->n_producer == b->n_producer &&
+           a->n_producer == b->n_producer && is_same_skip(a, b) &&
            (a->weight_producer == LAYER_NO_PRODUCER) == (b->weight_producer == LAYER_NO_PRODUCER);
 }
 

@@ -158,7 +158,8 @@ static bool is_new(const struct state *state, const struct network *network)
         bool same = other->n_cut == network->n_cut;
         for (uint32_t i = 0; same && i < network->n_cut; i++)
             same = strcmp(other->cut[i].layer, network->cut[i].layer) == 0 &&
-                   other->cut[i].k == network->cut[i].k && other->cut[i].c == network->cut[i].c;
+                   other->cut[i].k == network->cut[i].k && other->cut[i].c == network->cut[i].c &&
+                   other->cut[i].joined == network->cut[i].joined;
         if (same)
             return false;
     }
@@ -263,7 +264,7 @@ static enum dse_status find_finest_seed(struct run *run, struct engine_context *
         plus_price(search, &seed->lfa, NULL, INFINITY, &run->scratch, &schedule, &seed->price, NULL, err));
     arena_reset(&run->scratch);
     sort_in(run);
-    return run->n_seed == 0 ? soma_explain_start(context, search, &seed->lfa, &run->scratch, err) : DSE_OK;
+    return run->n_seed == 0 ? soma_late_start(context, &run->task, &seed->lfa, &run->scratch, err) : DSE_OK;
 }
 
 static enum dse_status find_seeds(struct run *run, struct engine_context *context, struct dse_error *err)

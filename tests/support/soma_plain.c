@@ -95,6 +95,23 @@ static void note_all(const struct reads *reads, int32_t source, bool second, uin
             note(reads, source, second, b, i / (h * w), i / w % h, i % w);
 }
 
+/* The second operand of a matmul: words in order, or of some rows so many channels as make its words. */
+static void note_second(const struct reads *reads, const struct layer *layer, uint32_t b)
+{
+    const struct network *network = reads->plain->network;
+    const int32_t source = layer->weight_producer;
+    const uint64_t words = (uint64_t)layer->k * (layer->c / layer->groups);
+    uint64_t before = 0;
+    if (layer->n_second_row == 0) {
+        note_all(reads, source, true, b, layer->skip[1], words, &before);
+        return;
+    }
+    const uint32_t w = source < 0 ? network->input[-1 - source].w : network->layer[source].q;
+    for (uint64_t i = 0; i < words; i++)
+        note(reads, source, true, b, layer->skip[1] + (uint32_t)(i / ((uint64_t)layer->n_second_row * w)),
+             layer->second_row + (uint32_t)(i / w % layer->n_second_row), (uint32_t)(i % w));
+}
+
 /* Input channel c of every operand, at one place. */
 static void note_channel(const struct reads *reads, uint32_t l, uint32_t b, uint32_t c, uint32_t h,
                          uint32_t w)
@@ -168,8 +185,7 @@ static void note_element(const struct reads *reads, uint32_t l, uint32_t b, uint
         note_sum(reads, l, b, k, p, q);
         return;
     case LAYER_MATMUL:
-        note_all(reads, layer->weight_producer, true, b, layer->skip[1],
-                 (uint64_t)layer->k * (layer->c / layer->groups), &before);
+        note_second(reads, layer, b);
         note_sum(reads, l, b, k, p, q);
         return;
     case LAYER_UPSAMPLE:
@@ -453,7 +469,7 @@ static void prepare(struct plain *plain)
     uint32_t batch = plain->plan->context->batch;
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct layer *layer = &network->layer[l];
-        uint32_t n = 0, skip = layer->skip[0];
+        uint32_t n = 0, o = 0, skip = layer_skip(layer, 0);
         plain->channel[l] =
             arena_alloc(plain->arena, (size_t)layer->n_operand * layer->c, sizeof(struct channel));
         if (!plain->channel[l])
@@ -461,11 +477,13 @@ static void prepare(struct plain *plain)
         for (uint32_t i = 0; i < layer->n_producer; i++) {
             int32_t source = layer->producer[i];
             uint32_t k = source < 0 ? network->input[-1 - source].c : network->layer[source].k;
-            for (uint32_t c = 0; c < k && n < layer->n_operand * layer->c; c++)
+            for (uint32_t c = 0; c < k && n < (o + 1) * layer->c; c++)
                 if (skip > 0)
                     skip--;
                 else
                     plain->channel[l][n++] = (struct channel){source, c};
+            if (o + 1 < layer->n_operand && n == (o + 1) * layer->c)
+                skip = layer_skip(layer, ++o);
         }
         plain->need[l] = new_map(plain->arena, batch, layer->k, layer->p, layer->q);
         plain->made[l] = new_map(plain->arena, batch, layer->k, layer->p, layer->q);

@@ -54,33 +54,42 @@ static void set_from(const struct layer *layer, struct soma_operand *operand)
     }
 }
 
-/* A part of a cut layer reads the channels of its own groups, or of its own share of a sum; of a second
- * operand those of its groups. */
+/* A part of a cut layer reads some channels, and rows, of its second operand. */
+static void set_second(const struct layer *layer, struct soma_operand *operand)
+{
+    if (layer->n_second_row > 0)
+        operand->h = layer->n_second_row;
+    const uint64_t words = layer_second_operand_words(layer), area = (uint64_t)operand->h * operand->w;
+    operand->first_k = layer->skip[1];
+    operand->n_k = words < operand->k * area ? (uint32_t)(words / area) : operand->k;
+}
+
+/* And the channels of its own groups, or of its own share of a sum; of several operands its own of each. */
 static void set_channels(const struct network *network, const struct layer *layer,
                          struct soma_operand *operand)
 {
-    const uint32_t area = operand->h * operand->w;
-    uint64_t begin = layer->skip[0], end = begin + (operand->flattened ? layer->c / area : layer->c);
+    const uint64_t c = operand->flattened ? layer->c / (operand->h * operand->w) : layer->c;
     operand->first_k = 0;
     operand->n_k = operand->k;
-    if (layer->n_operand > 1 || layer->type == LAYER_EMBEDDING)
+    if (layer->type == LAYER_EMBEDDING)
         return;
     if (operand->second) {
-        const uint64_t words = layer_second_operand_words(layer);
-        operand->first_k = layer->skip[1];
-        operand->n_k = words < (uint64_t)operand->k * area ? (uint32_t)(words / area) : operand->k;
+        set_second(layer, operand);
         return;
     }
     uint64_t low = UINT64_MAX, high = 0, at = 0;
-    for (uint32_t i = 0; i < layer->n_producer; i++) {
+    for (uint32_t i = 0, o = 0; i < layer->n_producer; i++) {
         const int32_t p = layer->producer[i];
         const uint64_t k = p < 0 ? network->input[-1 - p].c : network->layer[p].k;
+        const uint64_t begin = layer_skip(layer, o), end = begin + c;
         const uint64_t first = begin > at ? begin - at : 0, past = end < at + k ? end - at : k;
         if (p == operand->source && end > at && past > first) {
             low = first < low ? first : low;
             high = past > high ? past : high;
         }
         at += k;
+        if (layer->n_operand > 1 && at >= end)
+            at = 0, o++;
     }
     if (high > low) {
         operand->first_k = (uint32_t)low;

@@ -20,8 +20,8 @@ struct soma_operand {
     uint32_t layer; /* that reads it */
     bool second;    /* the second operand of a matmul: every tile needs all of it, for its samples */
     bool flattened; /* a fully connected layer reads a whole feature map as its channels */
-    /* what the source gives per sample; of the indices of an embedding with the rows of the table that they
-     * name behind them, which the DRAM gathers */
+    /* What the source gives per sample; of a second operand the rows that are read, of the indices of an
+     * embedding with the rows of the table that they name behind them, which the DRAM gathers. */
     uint32_t k, h, w;
     /* The channels of it that the layer reads at all, so many from this one on: all, but of a part of a layer
      * (costmodel/model/network_cut.h). */

@@ -102,19 +102,21 @@ static struct soma_range channel_range(const struct network *network, const stru
         of = group_channels(layer, of);
     if (of.begin == 0 && of.end == layer->c)
         return (struct soma_range){operand->first_k, operand->first_k + operand->n_k};
-    of = (struct soma_range){of.begin + layer->skip[0], of.end + layer->skip[0]};
-    for (uint32_t i = 0, at = 0; i < layer->n_producer; i++) {
+    for (uint32_t i = 0, at = 0, o = 0; i < layer->n_producer; i++) {
         int32_t source = layer->producer[i];
+        uint32_t skip = layer_skip(layer, o);
         uint32_t k = source < 0 ? network->input[-1 - source].c : network->layer[source].k;
         if (source == operand->source) {
-            uint32_t begin = of.begin > at ? of.begin - at : 0;
-            uint32_t end = of.end < at + k ? of.end : at + k;
+            uint32_t begin = of.begin + skip > at ? of.begin + skip - at : 0;
+            uint32_t end = of.end + skip < at + k ? of.end + skip : at + k;
             if (end > at + begin) {
                 found.begin = begin < found.begin ? begin : found.begin;
                 found.end = end - at > found.end ? end - at : found.end;
             }
         }
-        at = layer->n_operand > 1 && at + k == layer->c ? 0 : at + k;
+        at += k;
+        if (layer->n_operand > 1 && at >= skip + layer->c)
+            at = 0, o++;
     }
     return found;
 }

@@ -52,7 +52,7 @@ static void write_cut(const struct network_cut *cut, bool first, struct text_buf
         text_append(out, ", outputs: %u", cut->k);
     if (cut->c > 1)
         text_append(out, ", inputs: %u", cut->c);
-    text_append(out, "}\n");
+    text_append(out, "%s}\n", cut->joined ? ", joined: true" : "");
 }
 
 void soma_write(const struct network *network, bool compat, const struct soma_lfa *lfa,

@@ -171,6 +171,8 @@ static bool reads_all(const struct soma_search *search, const struct soma_operan
         return layer->p == operand->h && layer->q == operand->w;
     if (layer->type == LAYER_CONV_TRANSPOSE)
         return false; /* padding may cut off all that an input reaches */
+    if (operand->second && layer->n_second_row > 0)
+        return false;
     if (operand->second || operand->flattened || (layer->type != LAYER_CONV && layer->type != LAYER_POOL))
         return true;
     for (int d = 0; d < 2; d++) {

@@ -78,7 +78,7 @@ static void same_but_names(const struct layer *a, const struct layer *b)
 
 static void test_parts_along_k_are_the_file_with_the_parts(void **state)
 {
-    static const struct network_cut cuts[] = {{"conv", 3, 1}, {"both", 2, 1}};
+    static const struct network_cut cuts[] = {{"conv", 3, 1, false}, {"both", 2, 1, false}};
     struct network from, by_hand, made;
     struct arena arena;
     (void)state;
@@ -102,7 +102,8 @@ static void test_parts_along_k_are_the_file_with_the_parts(void **state)
 /* Channels 0..13 of both are side (0..6) and conv (7..13); 3 shares: 5, 5, 4. */
 static void test_parts_along_c_read_their_channels(void **state)
 {
-    static const struct network_cut cuts[] = {{"both", 2, 3}, {"conv", 2, 1}, {"fc", 1, 4}};
+    static const struct network_cut cuts[] = {
+        {"both", 2, 3, false}, {"conv", 2, 1, false}, {"fc", 1, 4, false}};
     struct network from, made;
     struct arena arena;
     (void)state;
@@ -146,8 +147,10 @@ static void test_groups_are_whole(void **state)
         "- {name: grouped, type: conv, C: 8, K: 12, P: 6, Q: 1, R: 1, S: 1, groups: 4, from: input}\n"
         "- {name: keys, type: linear, C: 12, K: 6, P: 6, from: grouped}\n"
         "- {name: heads, type: matmul, C: 6, K: 18, P: 6, groups: 3, from: keys, weights_from: keys}\n";
-    static const struct network_cut cuts[] = {{"grouped", 3, 1}, {"keys", 2, 1}, {"heads", 2, 1}},
-                                    finer[] = {{"grouped", 8, 2}};
+    static const struct network_cut cuts[] = {{"grouped", 3, 1, false},
+                                              {"keys", 2, 1, false},
+                                              {"heads", 2, 1, false}},
+                                    finer[] = {{"grouped", 8, 2, false}};
     struct network from, made;
     struct arena arena;
     struct dse_error err;
@@ -177,7 +180,7 @@ static void test_groups_are_whole(void **state)
     assert_int_equal(network_weight_words(&made), network_weight_words(&from));
     assert_int_equal(network_cut_k_next(&from, 0, 5), 8);
     assert_int_equal(network_cut_k_next(&from, 0, 13), 0);
-    const struct network_cut uneven = {"grouped", 6, 1};
+    const struct network_cut uneven = {"grouped", 6, 1, false};
     assert_int_equal(network_cut_check(&from, &uneven, &err), DSE_BAD_INPUT);
     assert_non_null(strstr(err.text, "4 groups"));
     network_free(&from);
@@ -191,8 +194,9 @@ static void test_layers_without_weights(void **state)
                                "- {name: soft, type: softmax, C: 12, P: 5, groups: 4, from: input}\n"
                                "- {name: act, type: activation, C: 12, P: 5, from: soft}\n"
                                "- {name: norm, type: norm, C: 12, P: 5, from: act}\n";
-    static const struct network_cut cuts[] = {{"soft", 3, 1}, {"act", 5, 1}}, finer = {"soft", 8, 1},
-                                    whole_norm = {"norm", 2, 1};
+    static const struct network_cut cuts[] = {{"soft", 3, 1, false}, {"act", 5, 1, false}},
+                                    finer = {"soft", 8, 1, false},
+                                    whole_norm = {"norm", 2, 1, false};
     struct network from, made;
     struct arena arena;
     struct dse_error err;
@@ -215,6 +219,111 @@ static void test_layers_without_weights(void **state)
     assert_int_equal(network_cut_check(&from, &finer, &err), DSE_BAD_INPUT);
     assert_non_null(strstr(err.text, "the most is 4"));
     assert_int_equal(network_cut_check(&from, &whole_norm, &err), DSE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "layer norm cannot be cut: it is of type norm"));
+    network_free(&from);
+    arena_free(&arena);
+}
+
+/* Both operands of a sum from a layer that is in parts and one that is not: each part has its channels of
+ * each, behind what the first layer that it reads gives before. */
+static void test_sums_read_their_channels_of_each_operand(void **state)
+{
+    static const char text[] = "network: gate\ninput: {C: 4, H: 3}\nlayers:\n"
+                               "- {name: up, type: linear, C: 4, K: 10, P: 3, from: input}\n"
+                               "- {name: gate, type: linear, C: 4, K: 10, P: 3, from: input}\n"
+                               "- {name: both, type: mul, C: 10, P: 3, from: [up, gate]}\n";
+    static const struct network_cut cuts[] = {{"gate", 3, 1, false}, {"both", 2, 1, false}};
+    struct network from, made;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    parse(text, &from);
+    cut(&from, cuts, 2, &arena, &made); /* gate: 4, 3, 3 */
+    const struct layer *first = find(&made, "both#1"), *second = find(&made, "both#2");
+    assert_int_equal(first->c, 5);
+    assert_int_equal(first->n_operand, 2);
+    assert_int_equal(first->n_producer, 3); /* up; gate#1, gate#2 */
+    assert_string_equal(made.layer[first->producer[2]].name, "gate#2");
+    assert_int_equal(layer_skip(first, 0), 0);
+    assert_int_equal(layer_skip(first, 1), 0);
+    assert_int_equal(second->n_producer, 3);
+    assert_string_equal(made.layer[second->producer[1]].name, "gate#2"); /* channels 4 to 6 */
+    assert_int_equal(layer_skip(second, 0), 5);
+    assert_int_equal(layer_skip(second, 1), 1);
+    network_free(&from);
+    arena_free(&arena);
+}
+
+static void test_joined_parts_are_read_as_one(void **state)
+{
+    static const struct network_cut cuts[] = {{"conv", 3, 1, true}, {"both", 2, 1, false}};
+    struct network from, made;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    parse(whole, &from);
+    cut(&from, cuts, 2, &arena, &made);
+    const struct layer *all = find(&made, "conv#all"), *both = find(&made, "both#2"),
+                       *late = find(&made, "late");
+    assert_int_equal(all->type, LAYER_CONCAT);
+    assert_int_equal(all->n_producer, 3);
+    assert_int_equal(both->n_producer, 2); /* side, conv#all */
+    assert_ptr_equal(&made.layer[both->producer[1]], all);
+    assert_int_equal(late->n_producer, 1);
+    assert_ptr_equal(&made.layer[late->producer[0]], all);
+    assert_true(made.cut[0].joined);
+    network_free(&from);
+    arena_free(&arena);
+}
+
+/* Two heads of three queries each (they share keys and values), 5 keys, 4 channels a head: scores from keys as
+ * rows of channels, the rest from values as channels of rows. In 12 parts each head alone is in two: 3 and 2
+ * keys, 2 and 2 channels. */
+static void test_heads_in_parts_read_a_share_of_their_second_operand(void **state)
+{
+    static const char text[] =
+        "network: heads\ninputs: {input: {C: 24, H: 7}, other: {C: 24, H: 5}}\nlayers:\n"
+        "- {name: keys, type: linear, C: 24, K: 8, P: 5, from: other}\n"
+        "- {name: values, type: linear, C: 24, K: 8, P: 5, from: other}\n"
+        "- {name: scores, type: matmul, C: 24, K: 30, P: 7, groups: 6, share: 3, from: input, "
+        "weights_from: keys}\n"
+        "- {name: rest, type: matmul, C: 30, K: 24, P: 7, groups: 6, share: 3, from: scores, "
+        "weights_from: values}\n";
+    static const struct network_cut cuts[] = {{"scores", 12, 1, false}, {"rest", 12, 1, false}},
+                                    few[] = {{"scores", 2, 1, false}},
+                                    of_parts[] = {{"values", 2, 1, false}, {"rest", 12, 1, false}};
+    struct network from, made;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    parse(text, &from);
+    assert_int_equal(network_cut_k_next(&from, 2, 2), 2);
+    assert_int_equal(network_cut_k_next(&from, 2, 3), 6); /* heads that share stay together, or are alone */
+    assert_int_equal(network_cut_k_next(&from, 2, 7), 12);
+    cut(&from, cuts, 2, &arena, &made);
+    const struct layer *scores = find(&made, "scores#8"), *rest = find(&made, "rest#8");
+    assert_int_equal(scores->groups, 1); /* the second part of the fourth head: keys 3 and 4 of group 2 */
+    assert_int_equal(scores->share, 0);
+    assert_int_equal(scores->k, 2);
+    assert_int_equal(scores->skip[0], 12);
+    assert_int_equal(scores->skip[1], 4);
+    assert_int_equal(scores->second_row, 3);
+    assert_int_equal(scores->n_second_row, 2);
+    assert_int_equal(rest->k, 2);
+    assert_int_equal(rest->skip[1], 6);
+    assert_int_equal(rest->n_second_row, 0);
+    assert_int_equal(network_macs(&made, 1), network_macs(&from, 1));
+    cut(&from, few, 1, &arena, &made);
+    scores = find(&made, "scores#2");
+    assert_int_equal(scores->groups, 3);
+    assert_int_equal(scores->share, 3);
+    assert_int_equal(scores->skip[1], 4);
+    assert_int_equal(scores->n_second_row, 0);
+    cut(&from, of_parts, 2, &arena, &made); /* no part reads two parts of the values: nothing joins them */
+    assert_int_equal(network_find_layer(&made, "values#all"), -1);
+    rest = find(&made, "rest#8");
+    assert_string_equal(made.layer[rest->weight_producer].name, "values#2");
+    assert_int_equal(rest->skip[1], 2);
     network_free(&from);
     arena_free(&arena);
 }
@@ -225,13 +334,14 @@ static void test_what_cannot_be_cut_is_named(void **state)
         struct network_cut cut;
         const char *text;
     } bad[] = {
-        {{"nobody", 2, 1}, "no layer \"nobody\""},
-        {{"sum", 2, 1}, "layer sum cannot be cut: it is of type add"},
-        {{"conv", 1, 1}, "layer conv is cut into 1 x 1 parts"},
-        {{"conv", 8, 1}, "layer conv cannot be cut into 8 parts along its output channels: the most is 7"},
-        {{"fc", 1, 7}, "layer fc cannot be cut into 7 parts along its input channels: the most is 6"},
+        {{"nobody", 2, 1, false}, "no layer \"nobody\""},
+        {{"conv", 1, 1, false}, "layer conv is cut into 1 x 1 parts"},
+        {{"conv", 8, 1, false},
+         "layer conv cannot be cut into 8 parts along its output channels: the most is 7"},
+        {{"fc", 1, 2, true}, "layer fc is one part along its output channels, and joined"},
+        {{"fc", 1, 7, false}, "layer fc cannot be cut into 7 parts along its input channels: the most is 6"},
     };
-    static const struct network_cut twice[] = {{"conv", 2, 1}, {"conv", 3, 1}};
+    static const struct network_cut twice[] = {{"conv", 2, 1, false}, {"conv", 3, 1, false}};
     struct network from, made;
     struct arena arena;
     struct dse_error err;
@@ -324,7 +434,7 @@ static void test_shipped_networks_keep_their_totals(void **state)
             const uint32_t c_max = network_cut_c_max(&from, l, k);
             const uint32_t c = 1 + random_below(&stream, c_max < 4 ? c_max : 4);
             if (k > 1 || c > 1)
-                cuts[n_cut++] = (struct network_cut){from.layer[l].name, k ? k : 1, k ? c : 1};
+                cuts[n_cut++] = (struct network_cut){from.layer[l].name, k ? k : 1, k ? c : 1, false};
         }
         if (from.is_graph) {
             cut(&from, cuts, n_cut, &arena, &made);
@@ -345,7 +455,7 @@ static void test_shipped_networks_keep_their_totals(void **state)
 
 static void test_joined_networks_know_their_layers(void **state)
 {
-    static const struct network_cut cuts[] = {{"small.conv", 3, 2}};
+    static const struct network_cut cuts[] = {{"small.conv", 3, 2, false}};
     struct network part[2], joined, made;
     struct arena arena;
     struct dse_error err;
@@ -372,6 +482,9 @@ int main(void)
         cmocka_unit_test(test_parts_along_c_read_their_channels),
         cmocka_unit_test(test_groups_are_whole),
         cmocka_unit_test(test_layers_without_weights),
+        cmocka_unit_test(test_sums_read_their_channels_of_each_operand),
+        cmocka_unit_test(test_joined_parts_are_read_as_one),
+        cmocka_unit_test(test_heads_in_parts_read_a_share_of_their_second_operand),
         cmocka_unit_test(test_what_cannot_be_cut_is_named),
         cmocka_unit_test(test_shipped_networks_keep_their_totals),
         cmocka_unit_test(test_joined_networks_know_their_layers),
