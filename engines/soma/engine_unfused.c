@@ -47,7 +47,7 @@ static enum dse_status unfused_step(void *memory, struct engine_context *context
     *stop = STOP_CONVERGED;
     return isfinite(state->unfused.price.cost)
                ? DSE_OK
-               : soma_explain_start(context, search, &state->unfused.start, &state->scratch, err);
+               : soma_late_start(context, &state->task, &state->unfused.start, &state->scratch, err);
 }
 
 static void unfused_free(void *memory)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "engines/soma/offer.h"
 #include "engines/soma/search/lfa_search.h"
 #include "engines/soma/search/plus_price.h"
 #include "engines/soma/search/plus_start.h"
@@ -31,7 +32,7 @@ static const char *why_whole(const struct soma_search *search)
     if (search->context.compat)
         return ", which must fit whole (compat never cuts channels)";
     return search->context.network->n_cut > 0 ? ", the smallest part that it can be cut into"
-                                              : ", and no parts fit, of up to 10,000 layers in all";
+                                              : ", and no parts of it fit";
 }
 
 /* Weights that no number of tiles makes small enough. Whether there are any. */
@@ -99,26 +100,35 @@ static enum dse_status explain(struct engine_context *context, const struct soma
     return DSE_OK;
 }
 
-/* Double buffering is not all there is: loads that start later may fit. Priced, so that it is true. */
-static enum dse_status advise(struct engine_context *context, const struct soma_search *search,
-                              struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
+/* Double buffering is not all there is: what loads later may fit, with as few tiles as do, or as many as
+ * help. Offered, but by the published rules, whose
+ * engines do not load later; there it is priced, so that it is true. */
+static enum dse_status load_later(struct engine_context *context, const struct soma_task *task,
+                                  const struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
 {
+    const struct soma_search *search = &task->search;
+    struct soma_lfa *coarse = arena_alloc(engine_context_arena(context), 1, sizeof *coarse);
     struct fused_schedule schedule;
     struct soma_price price;
+    if (coarse)
+        soma_lfa_new(search->context.network->n_layer, engine_context_arena(context), coarse);
+    DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
+    DSE_TRY(plus_start(search, search->context.batch, scratch, coarse, &price, err));
     arena_reset(scratch);
-    DSE_TRY(plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, &price, NULL, err));
+    const struct soma_lfa *late = isfinite(price.cost) ? coarse : lfa;
+    DSE_TRY(plus_price(search, late, NULL, INFINITY, scratch, &schedule, &price, NULL, err));
     if (isinf(price.cost))
-        DSE_TRY(plus_start(search, search->context.batch, scratch, lfa, &price, err));
-    arena_reset(scratch);
-    if (isfinite(price.cost))
-        engine_context_advise(context, "engine soma-plus, which loads later, has a schedule");
+        return DSE_OK;
+    if (!search->context.compat)
+        return soma_offer(context, task, late, &schedule, NULL, scratch, err);
+    engine_context_advise(context, "engine soma-plus, which loads later, has a schedule");
     return DSE_OK;
 }
 
-enum dse_status soma_explain_start(struct engine_context *context, const struct soma_search *search,
-                                   struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
+enum dse_status soma_late_start(struct engine_context *context, const struct soma_task *task,
+                                struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
 {
-    DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, lfa, err));
-    DSE_TRY(explain(context, search, lfa, scratch, err));
-    return advise(context, search, lfa, scratch, err);
+    DSE_TRY(soma_finest_lfa(&task->search, task->search.machine.buffer_byte, lfa, err));
+    DSE_TRY(explain(context, &task->search, lfa, scratch, err));
+    return load_later(context, task, lfa, scratch, err);
 }

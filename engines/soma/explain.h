@@ -1,15 +1,16 @@
-/* Why a scheme is no schedule of a machine, in words. */
+/* What is left to do where a network does not fit with double buffering, and why it does not, in words. */
 #ifndef ENGINES_SOMA_EXPLAIN_H
 #define ENGINES_SOMA_EXPLAIN_H
 
 #include "engines/driver/driver.h"
-#include "engines/soma/search/search.h"
+#include "engines/soma/task.h"
 
-/* Tell the driver why there is no start: `lfa` is what soma_initial_lfa left, and gets as many tiles as help
- * (soma_finest_lfa), so that the layer named is one that more tiles do not help. Says so where soma-plus has
- * a schedule. */
-DSE_MUST_CHECK enum dse_status soma_explain_start(struct engine_context *context,
-                                                  const struct soma_search *search, struct soma_lfa *lfa,
-                                                  struct arena *scratch, struct dse_error *err);
+/* Where no start fits with double buffering: `lfa` is what soma_initial_lfa left, and gets as many tiles as
+ * help (soma_finest_lfa). Offers it with loads that come as late as they must, as soma-plus has them, and else
+ * tells the driver why there is none: the layer named is one that more tiles do not help. By the published rules
+ * nothing is offered; it says so where soma-plus has a schedule. */
+DSE_MUST_CHECK enum dse_status soma_late_start(struct engine_context *context, const struct soma_task *task,
+                                               struct soma_lfa *lfa, struct arena *scratch,
+                                               struct dse_error *err);
 
 #endif

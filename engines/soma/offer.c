@@ -3,8 +3,10 @@
 #include "engines/soma/offer.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "base/yaml_tree.h"
 #include "engines/soma/machine/lower.h"
 #include "engines/soma/notation/tile_plan.h"
@@ -103,6 +105,18 @@ static enum dse_status no_fault(const struct fused_result *result, struct dse_er
                     text[result->fault], result->fault_tensor);
 }
 
+/* No one would read it. */
+static void say_too_long(struct engine_context *context, const struct fused_schedule *fused, size_t length)
+{
+    enum { NUMBER_MAX = 32 };
+    char reason[ENGINE_REASON_MAX], n[NUMBER_MAX], byte[NUMBER_MAX], most[NUMBER_MAX];
+    (void)snprintf(reason, sizeof reason,
+                   "a schedule of %s tiles has a text of %s bytes, and a file that is read at most %s",
+                   text_thousands(fused->n_tile, n, sizeof n), text_thousands(length, byte, sizeof byte),
+                   text_thousands(YAML_FILE_MAX_BYTE, most, sizeof most));
+    engine_context_explain(context, reason);
+}
+
 /* `double_buffered`: the schedule is known to be what the parser gives the LFA. `start_s`: since when it is
  * being made, on clock_wall_s. */
 static enum dse_status offer(struct engine_context *context, const struct soma_task *task,
@@ -143,8 +157,10 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
     enum dse_status status = DSE_OK;
     if (text.failed)
         status = dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text");
-    else if (text.length <= YAML_FILE_MAX_BYTE) /* no one would read more */
+    else if (text.length <= YAML_FILE_MAX_BYTE)
         status = engine_context_offer(context, &totals, err);
+    else
+        say_too_long(context, fused, text.length);
     text_free(&text);
     engine_context_reserve(context, soma_search_reserve(clock_wall_s() - start_s));
     return status;

@@ -2,6 +2,9 @@
  * until all do. */
 #include "engines/soma/parts.h"
 
+#include <math.h>
+
+#include "base/text.h"
 #include "base/yaml.h"
 #include "costmodel/model/network_cut.h"
 #include "engines/soma/stream_parts.h"
@@ -11,9 +14,9 @@
 static enum dse_status read_cut(const struct yaml_doc *doc, const struct ynode *node,
                                 const struct network *network, struct network_cut *cut, struct dse_error *err)
 {
-    static const char *const key[] = {"layer", "outputs", "inputs"};
+    static const char *const key[] = {"layer", "outputs", "inputs", "joined"};
     const struct ynode *layer = NULL, *outputs = yaml_find(node, "outputs"),
-                       *inputs = yaml_find(node, "inputs");
+                       *inputs = yaml_find(node, "inputs"), *joined = yaml_find(node, "joined");
     uint64_t k = 1, c = 1;
     struct dse_error inner = {0};
     DSE_TRY(yaml_check_keys(doc, node, "a cut", key, sizeof key / sizeof *key, err));
@@ -23,6 +26,9 @@ static enum dse_status read_cut(const struct yaml_doc *doc, const struct ynode *
         DSE_TRY(yaml_u64(doc, outputs, "outputs", 1, NETWORK_DIM_MAX, &k, err));
     if (inputs)
         DSE_TRY(yaml_u64(doc, inputs, "inputs", 1, NETWORK_DIM_MAX, &c, err));
+    cut->joined = false;
+    if (joined)
+        DSE_TRY(yaml_bool(doc, joined, "joined", &cut->joined, err));
     cut->k = (uint32_t)k;
     cut->c = (uint32_t)c;
     return network_cut_check(network, cut, &inner) == DSE_OK
@@ -63,16 +69,21 @@ enum dse_status soma_parts_read(const char *name, const char *bytes, size_t leng
 
 /* ---- by the rule ---- */
 
-/* Bytes of a layer with tiles of one output position. */
+enum { NUMBER_MAX = 32 };
+
+/* Bytes of a layer, at least. */
 struct need {
-    double held;  /* weights, or a second operand */
-    double again; /* a second operand that the next tile loads meanwhile */
-    double in, out;
+    double held;    /* weights, or a second operand */
+    double again;   /* a second operand that the next tile loads meanwhile */
+    double in, out; /* of one output position */
+    double alone;   /* with what its own tiles load ahead and store late, as one tile or with the smallest */
+    double last;    /* while its last tile is computed, without what the next layer loads */
 };
 
 /* How the rule cuts a layer, and the need of its largest part. */
 struct parts {
     uint32_t k, c;
+    bool joined;
     double share; /* of the buffer that two parts may take, when it is cut next */
     struct need need;
 };
@@ -80,6 +91,7 @@ struct parts {
 struct rule {
     const struct soma_part_rule *by;
     const struct network *network;
+    uint32_t batch;
     struct parts *parts; /* (n_layer) */
 };
 
@@ -95,34 +107,50 @@ static double room_of(const struct rule *rule, const struct layer *layer)
     return (double)words * rule->by->word_byte;
 }
 
-/* Input rows (or columns) of one output row at least; padding may be among them. */
-static double rows_of(const struct layer *layer, int direction)
+/* Input rows (or columns) of n output rows at least; padding may be among them. */
+static double rows_of(const struct layer *layer, int direction, uint32_t n)
 {
-    const uint32_t filter = direction == 0 ? layer->r : layer->s;
-    if (layer->type != LAYER_CONV && layer->type != LAYER_POOL)
-        return 1;
+    const uint32_t filter = direction == 0 ? layer->r : layer->s, stride = layer->stride[direction];
     const uint32_t pads = layer->pad[direction] + layer->pad[direction + 2];
-    return filter > pads ? filter - pads : 1;
+    switch (layer->type) {
+    case LAYER_CONV:
+    case LAYER_POOL:
+        return fmax(1, (double)filter + (n - 1.0) * fmin(stride, filter) - pads);
+    case LAYER_CONV_TRANSPOSE:
+        return 1; /* one input row reaches many */
+    case LAYER_UPSAMPLE:
+        return (n + stride - 1) / stride;
+    default:
+        return n;
+    }
 }
 
-/* Every tile loads the second operand, the next one while this one is computed; unless there is but one. */
-static bool is_reloaded(const struct rule *rule, const struct layer *layer)
+/* Input of n[0] x n[1] output positions. */
+static double input_of(const struct rule *rule, const struct layer *layer, uint32_t rows, uint32_t columns)
 {
-    const double words =
-        (double)layer_second_operand_words(layer) + ((double)layer->c + layer->k) * layer->p * layer->q;
-    return layer->type == LAYER_MATMUL && words * rule->by->word_byte > (double)rule->by->buffer_byte;
+    const uint32_t channels = layer->type == LAYER_EMBEDDING ? layer->k + 1 : layer->c; /* an index, a row */
+    if (rule->by->streams >> TENSOR_INPUT & 1u)
+        return 0;
+    return (double)channels * layer->n_operand * rows_of(layer, 0, rows) * rows_of(layer, 1, columns) *
+           rule->by->word_byte;
 }
 
+/* Two tiles have two inputs or two outputs at a time, more have both. A second operand comes with every tile,
+ * the next one while this one is computed; unless there is but one. */
 static struct need need_of(const struct rule *rule, const struct layer *layer)
 {
-    const double word = rule->by->word_byte, place = rows_of(layer, 0) * rows_of(layer, 1);
-    const double held = room_of(rule, layer);
-    const uint32_t channels = layer->type == LAYER_EMBEDDING ? layer->k + 1 : layer->c; /* an index, a row */
-    return (struct need){
-        .held = held,
-        .again = is_reloaded(rule, layer) ? held : 0,
-        .in = rule->by->streams >> TENSOR_INPUT & 1u ? 0 : (double)channels * layer->n_operand * place * word,
-        .out = (double)layer->k * word};
+    const double places = (double)rule->batch * layer->p * layer->q;
+    const double stored = rule->by->streams >> TENSOR_OUTPUT & 1u ? 0 : (double)layer->k * rule->by->word_byte;
+    struct need need = {.held = room_of(rule, layer), .in = input_of(rule, layer, 1, 1), .out = stored};
+    const double whole =
+        need.held + rule->batch * input_of(rule, layer, layer->p, layer->q) + places * stored;
+    need.again = layer->type == LAYER_MATMUL && whole > (double)rule->by->buffer_byte ? need.held : 0;
+    need.alone = need.held + need.again + need.in + need.out +
+                 (places > 2 ? need.in + need.out : fmax(need.in, need.out));
+    need.last = need.held + need.in + 2 * need.out;
+    need.alone = fmin(need.alone, whole);
+    need.last = fmin(need.last, whole);
+    return need;
 }
 
 /* Two parts one behind the other, both double-buffered; the sum of parts along C is no smaller matter. All of
@@ -155,21 +183,27 @@ static uint32_t fewest(const struct rule *rule, uint32_t l, uint32_t c, double s
     return network_cut_k_next(rule->network, l, low);
 }
 
-/* Into more parts than it is in, of which two fit into `share`. */
+static uint64_t layers_of(uint32_t k, uint32_t c)
+{
+    return (uint64_t)k * (c > 1 ? c + 1 : 1);
+}
+
+/* Into other parts than it is in, of which two fit into `share`: along output channels where that is enough,
+ * else along both, into the fewest layers. */
 static bool cut_into(const struct rule *rule, uint32_t l, double share)
 {
     struct parts *parts = &rule->parts[l];
-    for (uint32_t c = 1; c <= NETWORK_LAYER_MAX; c += (c + 3) / 4) {
+    uint32_t best_k = 0, best_c = 1;
+    for (uint32_t c = 1; c <= NETWORK_DIM_MAX && (best_k == 0 || best_c > 1); c += (c + 3) / 4) {
         const uint32_t k = fewest(rule, l, c, share);
-        if (k == 0 || (uint64_t)k * (c + 1) > NETWORK_LAYER_MAX)
-            continue;
-        if (k == parts->k && c == parts->c)
-            return false;
-        parts->k = k;
-        parts->c = c;
-        return parts_fit(rule, l, k, c, share, &parts->need);
+        if (k > 0 && (best_k == 0 || layers_of(k, c) < layers_of(best_k, best_c)))
+            best_k = k, best_c = c;
     }
-    return false;
+    if (best_k == 0 || (best_k == parts->k && best_c == parts->c))
+        return false;
+    parts->k = best_k;
+    parts->c = best_c;
+    return parts_fit(rule, l, best_k, best_c, share, &parts->need);
 }
 
 /* The same with the largest share that it has not had; where none is small enough at first, with all of the
@@ -186,23 +220,26 @@ static bool cut_further(const struct rule *rule, uint32_t l)
     return parts->k == 1 && parts->c == 1 && cut_into(rule, l, 1);
 }
 
-/* A layer (or its last part) in the buffer with what is loaded ahead: of the next one during its last tile;
- * `next` NULL: of its own next tile. */
+/* A layer (or its last part) in the buffer with what the next one (NULL: it is alone) loads ahead. */
 static bool pair_fits(const struct rule *rule, const struct need *one, const struct need *next)
 {
-    const double after = next ? next->held + next->in : one->again;
-    return one->held + one->in + one->out + after <= (double)rule->by->buffer_byte;
+    const double room = (double)rule->by->buffer_byte;
+    return next ? one->last + next->held + next->in <= room : one->alone <= room;
 }
 
-/* Cut one of the two until they fit, or neither can be cut any more. Whether one was. */
+/* Cut one of the two until they fit; neither, where that cannot be. Whether one was. */
 static bool fit_pair(const struct rule *rule, uint32_t one, uint32_t next)
 {
+    const struct parts before[] = {rule->parts[one], rule->parts[next]};
     const struct need *a = &rule->parts[one].need, *b = &rule->parts[next].need;
     bool any = false;
     while (!pair_fits(rule, a, b)) {
         const uint32_t first = a->held >= b->held ? one : next, second = first == one ? next : one;
-        if (!cut_further(rule, first) && !cut_further(rule, second))
-            break;
+        if (!cut_further(rule, first) && !cut_further(rule, second)) {
+            rule->parts[one] = before[0];
+            rule->parts[next] = before[1];
+            return false;
+        }
         any = true;
     }
     return any;
@@ -211,10 +248,15 @@ static bool fit_pair(const struct rule *rule, uint32_t one, uint32_t next)
 /* The same with a layer by itself. */
 static bool fit_alone(const struct rule *rule, uint32_t l)
 {
-    const struct parts *parts = &rule->parts[l];
+    struct parts *parts = &rule->parts[l];
+    const struct parts before = *parts;
     bool any = false;
     while (!pair_fits(rule, &parts->need, NULL) && cut_further(rule, l))
         any = true;
+    if (!pair_fits(rule, &parts->need, NULL)) {
+        *parts = before;
+        return false;
+    }
     if (parts->k > 1 || parts->c > 1)
         any |= fit_pair(rule, l, l);
     return any;
@@ -261,10 +303,125 @@ static void cut_matmuls(const struct rule *rule)
     struct need need;
     for (uint32_t l = 0; l < rule->network->n_layer; l++) {
         const struct parts *parts = &rule->parts[l];
-        const struct layer part = network_cut_largest(rule->network, l, parts->k, parts->c);
-        if (is_reloaded(rule, &part) && !parts_fit(rule, l, parts->k, parts->c, rule->by->share, &need))
+        if (parts->need.again > 0 && !parts_fit(rule, l, parts->k, parts->c, rule->by->share, &need))
             (void)cut_further(rule, l);
     }
+}
+
+static void set_parts(const struct rule *rule, uint32_t l, uint32_t k)
+{
+    struct parts *parts = &rule->parts[l];
+    const struct layer part = network_cut_largest(rule->network, l, k, parts->c);
+    parts->k = k;
+    parts->need = need_of(rule, &part);
+}
+
+/* The least divisor of n that is a multiple of `of` and at least `least`; n has one. */
+static uint32_t divisor(uint32_t n, uint32_t of, uint32_t least)
+{
+    uint32_t d = of;
+    while (n % d != 0 || d < least)
+        d += of;
+    return d;
+}
+
+/* A map without weights that a matmul takes as its second operand is in parts since all its channels at one
+ * place are too much, and so would their concatenation be: parts of the matmul read one of these each. */
+static void align_seconds(const struct rule *rule)
+{
+    for (uint32_t l = 0; l < rule->network->n_layer; l++) {
+        const struct layer *layer = &rule->network->layer[l];
+        const uint32_t n = layer_operand_groups(layer);
+        const int32_t second = layer->weight_producer;
+        if (second < 0 || layer_has_macs(&rule->network->layer[second]))
+            continue;
+        const uint32_t k = rule->parts[second].k;
+        if (k == 1 || k > n || network_cut_k_max(rule->network, (uint32_t)second) < n)
+            continue;
+        set_parts(rule, (uint32_t)second, divisor(n, 1, k));
+        if (rule->parts[l].k < n)
+            set_parts(rule, l, divisor(n, rule->parts[second].k, rule->parts[l].k));
+    }
+}
+
+/* ---- joining ---- */
+
+/* What the readers of a layer read, in parts of it. More than this is joined first: then each has one load in
+ * place of many, and the map goes once more to the DRAM and back. */
+enum { READS_MAX = 1024 };
+
+static uint64_t reads_of(const struct rule *rule, uint32_t l)
+{
+    uint64_t n = 0;
+    for (uint32_t r = 0; r < rule->network->n_layer; r++) {
+        const struct layer *reader = &rule->network->layer[r];
+        if (!layer_has_macs(reader) || reader->type == LAYER_MATMUL || reader->groups > 1)
+            continue; /* their parts read their own channels */
+        for (uint32_t i = 0; i < reader->n_producer; i++)
+            n += reader->producer[i] == (int32_t)l ? rule->parts[r].k : 0;
+    }
+    return n * rule->parts[l].k;
+}
+
+/* Whether the concatenation of layer l fits behind its parts and before layer `next` (n_layer: it is the
+ * last). */
+static bool join_fits(const struct rule *rule, uint32_t l, uint32_t next)
+{
+    const struct layer *layer = &rule->network->layer[l];
+    const struct layer all = {.type = LAYER_CONCAT,
+                              .c = layer->k,
+                              .k = layer->k,
+                              .p = layer->p,
+                              .q = layer->q,
+                              .groups = 1,
+                              .n_operand = 1};
+    const struct need need = need_of(rule, &all);
+    return pair_fits(rule, &need, NULL) && pair_fits(rule, &rule->parts[l].need, &need) &&
+           (next == rule->network->n_layer || pair_fits(rule, &need, &rule->parts[next].need));
+}
+
+static void join_many(const struct rule *rule)
+{
+    const uint32_t n = rule->network->n_layer;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t l = rule->network->order[i], next = i + 1 < n ? rule->network->order[i + 1] : n;
+        rule->parts[l].joined =
+            rule->parts[l].k > 1 && reads_of(rule, l) > READS_MAX && join_fits(rule, l, next);
+    }
+}
+
+/* Says at once which layer is in most parts, where all together are too many. */
+static enum dse_status check_number(const struct rule *rule, struct dse_error *err)
+{
+    const struct network *network = rule->network;
+    char n_all[NUMBER_MAX], n_most[NUMBER_MAX], byte[NUMBER_MAX], limit[NUMBER_MAX];
+    uint64_t n = 0;
+    uint32_t most = 0;
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct parts *parts = &rule->parts[l], *first = &rule->parts[most];
+        n += layers_of(parts->k, parts->c) + 1;
+        most = layers_of(parts->k, parts->c) > layers_of(first->k, first->c) ? l : most;
+    }
+    if (n <= NETWORK_LAYER_MAX)
+        return DSE_OK;
+    return dse_fail(err, DSE_LIMIT,
+                    "network %s: in parts of which two fit into a buffer of %s bytes it has %s layers (layer "
+                    "%.100s alone %s); a network has at most %s",
+                    network->name, text_thousands(rule->by->buffer_byte, byte, sizeof byte),
+                    text_thousands(n, n_all, sizeof n_all), network->layer[most].name,
+                    text_thousands(layers_of(rule->parts[most].k, rule->parts[most].c), n_most, sizeof n_most),
+                    text_thousands(NETWORK_LAYER_MAX, limit, sizeof limit));
+}
+
+/* What follows from parts that must be. */
+static enum dse_status fit_together(const struct rule *rule, struct dse_error *err)
+{
+    cut_matmuls(rule);
+    align_seconds(rule);
+    cut_alike(rule);
+    join_many(rule);
+    cut_alike(rule);
+    return check_number(rule, err);
 }
 
 /* What fits but streams its weights. */
@@ -276,7 +433,7 @@ static enum dse_status cut_streams(const struct rule *rule, struct arena *arena,
     struct stream_parts *found = arena_alloc(arena, n, sizeof *found);
     DSE_TRY(arena_check(arena, "the cuts of a network", err));
     for (uint32_t l = 0; l < n; l++)
-        others += rule->parts[l].k * (rule->parts[l].c + 1) - 2;
+        others += (uint32_t)layers_of(rule->parts[l].k, rule->parts[l].c) - 1;
     const uint32_t left = others < NETWORK_LAYER_MAX ? NETWORK_LAYER_MAX - others : 0;
     DSE_TRY(soma_stream_parts(rule->network, rule->by, left, arena, found, err));
     for (uint32_t l = 0; l < n; l++) {
@@ -290,7 +447,7 @@ static enum dse_status cut_streams(const struct rule *rule, struct arena *arena,
     return DSE_OK;
 }
 
-/* The network in the parts that were found; as it is when they are too many for one. */
+/* The network in the parts that were found. */
 static enum dse_status cut_network(const struct rule *rule, struct arena *arena, struct soma_scheduled *out,
                                    struct dse_error *err)
 {
@@ -299,28 +456,28 @@ static enum dse_status cut_network(const struct rule *rule, struct arena *arena,
     struct network *made = arena_alloc(arena, 1, sizeof *made);
     uint32_t n = 0;
     DSE_TRY(arena_check(arena, "the cuts of a network", err));
-    cut_matmuls(rule);
-    cut_alike(rule);
-    for (uint32_t l = 0; l < network->n_layer; l++)
-        if (rule->parts[l].k > 1 || rule->parts[l].c > 1)
-            cut[n++] = (struct network_cut){network->layer[l].name, rule->parts[l].k, rule->parts[l].c};
-    struct dse_error inner = {0};
-    const enum dse_status status = network_cut(network, cut, n, arena, made, &inner);
-    if (status == DSE_OK)
-        out->network = made;
-    return status == DSE_LIMIT || status == DSE_OK ? DSE_OK : dse_fail(err, status, "%s", inner.text);
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct parts *parts = &rule->parts[l];
+        if (parts->k > 1 || parts->c > 1)
+            cut[n++] = (struct network_cut){network->layer[l].name, parts->k, parts->c, parts->joined};
+    }
+    out->network = made;
+    return network_cut(network, cut, n, arena, made, err);
 }
 
 enum dse_status soma_parts_by_rule(const struct soma_scheduled *given, const struct soma_part_rule *by,
                                    struct arena *arena, struct soma_scheduled *out, struct dse_error *err)
 {
     const struct network *network = given->network;
-    const struct rule rule = {by, network, arena_alloc(arena, network->n_layer, sizeof *rule.parts)};
+    const struct rule rule = {by, network, given->batch,
+                              arena_alloc(arena, network->n_layer, sizeof *rule.parts)};
     DSE_TRY(arena_check(arena, "the cuts of a network", err));
     *out = *given;
     for (uint32_t l = 0; l < network->n_layer; l++)
-        rule.parts[l] = (struct parts){1, 1, by->share, need_of(&rule, &network->layer[l])};
+        rule.parts[l] = (struct parts){1, 1, false, by->share, need_of(&rule, &network->layer[l])};
     bool any = find_parts(&rule);
+    if (any)
+        DSE_TRY(fit_together(&rule, err));
     DSE_TRY(cut_streams(&rule, arena, &any, err));
     return any ? cut_network(&rule, arena, out, err) : DSE_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "costmodel/fused/accounting_soma.h"
+#include "costmodel/fused/core_machine.h"
 #include "engines/driver/driver.h"
 #include "engines/driver/engine_fit.h"
 #include "engines/soma/parts.h"
@@ -43,14 +44,31 @@ enum dse_status soma_takes_machine(const struct engine_question *question, struc
     return soma_core_check(question->accounting, core, question->task->architecture, err);
 }
 
+/* Whether the machine's buffer is large enough for parts that are not too many. */
+static enum dse_status check_parts(const struct architecture *arch, const struct soma_scheduled *whole,
+                                   struct arena *arena, struct dse_error *err)
+{
+    struct core_split split;
+    struct soma_scheduled parts;
+    struct dse_error inner = {0};
+    if (core_machine_split(arch, &split, &inner) != DSE_OK)
+        return DSE_OK; /* takes_machine says why */
+    const struct soma_part_rule rule = {split.machine.buffer_byte, split.word_byte, split.streams,
+                                        SOMA_PART_SHARE, 0, NULL};
+    return soma_parts_by_rule(whole, &rule, arena, &parts, err);
+}
+
 enum dse_status soma_takes_network(const struct engine_question *question, struct dse_error *err)
 {
+    const bool compat = question->accounting->schedule->as_published;
+    const struct engine_task *task = question->task;
     struct soma_scheduled scheduled;
     struct arena arena;
     arena_init(&arena);
     enum dse_status status =
-        soma_scheduled_network(question->task->network, question->task->batch,
-                               question->accounting->schedule->as_published, &arena, &scheduled, err);
+        soma_scheduled_network(task->network, task->batch, compat, &arena, &scheduled, err);
+    if (status == DSE_OK && !compat && task->architecture)
+        status = check_parts(task->architecture, &scheduled, &arena, err);
     arena_free(&arena);
     return status;
 }

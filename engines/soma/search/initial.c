@@ -193,7 +193,7 @@ struct beginner {
     struct soma_lfa_prices *prices, *own; /* own: when none are given */
     uint64_t limit;
     struct soma_lfa *lfa;
-    bool *finer; /* (n_layer) groups that get twice the tiles */
+    uint32_t *finer; /* (n_layer) tiles of the groups that get more; 0 */
     struct arena arena;
 };
 
@@ -217,25 +217,41 @@ static void close_beginner(struct beginner *b)
     arena_free(&b->arena);
 }
 
-static bool can_be_finer(const struct beginner *b, uint32_t g)
+/* Twice its tiles, where its last layer can be cut into them. With `by_all` also, where it cannot (7 x 7 into
+ * 32), a tile for each position of its output. 0: neither. */
+static uint32_t next_finer(const struct beginner *b, uint32_t g, bool by_all)
 {
     struct soma_shape tile;
     const struct soma_lfa *lfa = b->lfa;
     uint32_t stop = soma_group_stop(lfa, g);
     const struct layer *last = &b->search->context.network->layer[lfa->order[stop - 1]];
-    return lfa->tiling[g] < 1u << 30 && can_cut(b->search, last, 2 * lfa->tiling[g], &tile);
+    uint64_t all = (uint64_t)b->search->context.batch * last->p * last->q;
+    if (lfa->tiling[g] < 1u << 30 && can_cut(b->search, last, 2 * lfa->tiling[g], &tile))
+        return 2 * lfa->tiling[g];
+    return by_all && all > lfa->tiling[g] && all < SOMA_TILE_MAX &&
+                   can_cut(b->search, last, (uint32_t)all, &tile)
+               ? (uint32_t)all
+               : 0;
 }
 
 /* What makes the buffer too full at a place: of the groups there the one with the larger tensor among those
  * that more tiles make smaller, the earlier one when they are equal. False: there is none. */
-static bool mark_larger(const struct beginner *b, uint32_t g, uint64_t byte, uint32_t h, uint64_t other_byte)
+static bool mark_finer(const struct beginner *b, uint32_t g, uint64_t byte, uint32_t h, uint64_t other_byte,
+                       bool by_all)
 {
-    byte = can_be_finer(b, g) ? byte : 0;
-    other_byte = h != g && can_be_finer(b, h) ? other_byte : 0;
+    const uint32_t finer = next_finer(b, g, by_all), other = h != g ? next_finer(b, h, by_all) : 0;
+    byte = finer ? byte : 0;
+    other_byte = other ? other_byte : 0;
     if (byte == 0 && other_byte == 0)
         return false;
-    b->finer[byte >= other_byte ? g : h] = true;
+    b->finer[byte >= other_byte ? g : h] = byte >= other_byte ? finer : other;
     return true;
+}
+
+static bool mark_larger(const struct beginner *b, uint32_t g, uint64_t byte, uint32_t h, uint64_t other_byte)
+{
+    return mark_finer(b, g, byte, h, other_byte, false) ||
+           (!b->search->context.compat && mark_finer(b, g, byte, h, other_byte, true));
 }
 
 /* The times of group g, which is a layer group. False: it is not valid, or the time is over. */
@@ -289,7 +305,7 @@ static enum dse_status mark_groups(struct beginner *b, bool rest, bool *any, str
     *any = false;
     for (uint32_t g = 0; g < b->lfa->n_flc; g++, before = times) {
         bool stuck = false;
-        b->finer[g] = false;
+        b->finer[g] = 0;
         if (!look_at(b, g, &times, &status, err)) {
             *any = false;
             return status;
@@ -304,18 +320,18 @@ static enum dse_status mark_groups(struct beginner *b, bool rest, bool *any, str
             *any = false;
             return DSE_OK;
         }
-        *any |= b->finer[g] || (g > 0 && b->finer[g - 1]);
+        *any |= b->finer[g] > 0 || (g > 0 && b->finer[g - 1] > 0);
     }
     return mark_repeats(b, rest, any, err);
 }
 
-/* Twice the tiles for those groups, until all fits or more tiles do not help. */
+/* More tiles for those groups, until all fits or more tiles do not help. */
 static enum dse_status make_finer(struct beginner *b, bool rest, struct dse_error *err)
 {
     for (bool any = true; any;) {
         DSE_TRY(mark_groups(b, rest, &any, err));
         for (uint32_t g = 0; any && g < b->lfa->n_flc; g++)
-            b->lfa->tiling[g] *= b->finer[g] ? 2 : 1;
+            b->lfa->tiling[g] = b->finer[g] ? b->finer[g] : b->lfa->tiling[g];
     }
     return DSE_OK;
 }

@@ -25,7 +25,7 @@ struct ruled {
 static void open_rule(struct ruled *r, const char *path, uint64_t buffer_byte)
 {
     struct dse_error err = {0};
-    const struct soma_part_rule rule = {buffer_byte, 1, 0, SOMA_PART_SHARE};
+    const struct soma_part_rule rule = {buffer_byte, 1, 0, SOMA_PART_SHARE, 0, NULL};
     arena_init(&r->arena);
     if (network_read(path, &r->network, &err) != DSE_OK)
         fail_msg("%s", err.text);
@@ -85,7 +85,7 @@ static void test_rule_cuts_input_channels_where_one_output_is_too_much(void **st
 {
     static const char text[] = "network: one\ninput: {C: 512, H: 7, W: 7}\nlayers:\n"
                                "- {name: fc6, type: linear, C: 25088, K: 64, from: input}\n";
-    const struct soma_part_rule rule = {64 << 10, 1, 0, SOMA_PART_SHARE};
+    const struct soma_part_rule rule = {64 << 10, 1, 0, SOMA_PART_SHARE, 0, NULL};
     struct network network;
     struct soma_scheduled out;
     struct arena arena;
@@ -134,6 +134,7 @@ static void test_bad_cuts_have_file_and_line(void **state)
     read_bad("- {layer: fc6, outputs: 5000}\n", 4, "the most is 4096");
     read_bad("- {layer: fc6, inputs: 513}\n", 4, "the most is 512");
     read_bad("- {layer: fc6}\n", 4, "2 or more");
+    read_bad("- {layer: fc6, inputs: 2, joined: true}\n", 4, "and joined");
     read_bad("- {layer: fc6, parts: 3}\n", 4, "parts");
     read_bad("- {layer: fc6, outputs: 2}\n- {layer: fc6, outputs: 3}\n", 4, "a second time");
 }
@@ -185,17 +186,54 @@ static void test_networks_in_parts_are_scheduled(void **state)
     check_run(&engine_soma, "experiments/networks/resnet50.yaml", "8 MiB", false);
 }
 
-static void test_what_no_parts_help_is_said(void **state)
+/* Asked before a sweep, and told when it is scheduled all the same: two parts of fc6 of 25,088 / c inputs and k
+ * outputs in 0.75 of 8,192 bytes are at most 1,535 weights each, so it takes 66,900 of them at least. */
+static void test_too_many_parts_are_said_before(void **state)
 {
-    struct schedule_run r;
+    struct network network;
+    struct soma_scheduled out;
+    struct arena arena;
+    struct dse_error err = {0};
+    const struct soma_part_rule rule = {8 << 10, 1, 0, SOMA_PART_SHARE, 0, NULL};
     (void)state;
-    schedule_run_open(&r, &engine_unfused, "experiments/networks/vgg16.yaml", "8 KiB");
-    schedule_run_solve(&r);
-    assert_false(r.result.feasible);
-    assert_string_equal(r.result.reason,
-                        "layer fc6 has 102,760,448 bytes of weights, and no parts fit, of up to "
-                        "10,000 layers in all; the global buffer has 8,192");
-    schedule_run_close(&r);
+    arena_init(&arena);
+    assert_int_equal(network_read("experiments/networks/vgg16.yaml", &network, &err), DSE_OK);
+    const struct soma_scheduled given = {&network, 1};
+    assert_int_equal(soma_parts_by_rule(&given, &rule, &arena, &out, &err), DSE_LIMIT);
+    assert_non_null(strstr(err.text, "network vgg16: in parts of which two fit into a buffer of 8,192 bytes it "
+                                     "has "));
+    assert_non_null(strstr(err.text, "(layer fc6 alone "));
+    assert_non_null(strstr(err.text, "a network has at most 10,000"));
+    network_free(&network);
+    arena_free(&arena);
+}
+
+/* Eyeriss 16 x 16 of Interstellar: 128 KiB in words of two bytes. All fits in some parts; AlexNet's fc6,
+ * whose 4,096 parts fc7 would read one by one, is joined. What is read back from the text has the same totals. */
+static void test_small_buffers_with_large_layers(void **state)
+{
+    static const char *const large[] = {"alexnet", "gpt2_small_prefill512", "gpt2_xl_decode1025"};
+    (void)state;
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        struct schedule_run r;
+        struct dse_error err = {0};
+        char path[128];
+        snprintf(path, sizeof path, "experiments/networks/%s.yaml", large[i]);
+        schedule_run_open_on(&r, &engine_unfused, path, "eyeriss_16x16", NULL, 0);
+        schedule_run_set(&r, "core_evaluations", "8");
+        schedule_run_solve(&r);
+        if (!r.result.feasible)
+            fail_msg("%s: %s", large[i], r.result.reason);
+        const struct engine_schedule *s = &r.result.schedule;
+        assert_true(i > 0 || strstr(s->text, "{layer: fc6, outputs: 4096, joined: true}"));
+        assert_true(soma_metrics_get(s).placed == 1);
+        assert_int_equal(s->metrics.n_mac, network_macs(&r.network, 1));
+        struct soma_schedule again = {.arch = r.task.architecture, .network = &r.network, .batch = 1};
+        if (soma_schedule_evaluate(&again, "again", s->text, s->text_length, &r.arena, &err) != DSE_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(again.detail.result.cycle, s->metrics.latency_cycle);
+        schedule_run_close(&r);
+    }
 }
 
 /* A network of windows, sums and linear layers as the file that a person would write, with names that files
@@ -276,7 +314,8 @@ int main(void)
         cmocka_unit_test(test_rule_cuts_input_channels_where_one_output_is_too_much),
         cmocka_unit_test(test_bad_cuts_have_file_and_line),
         cmocka_unit_test(test_networks_in_parts_are_scheduled),
-        cmocka_unit_test(test_what_no_parts_help_is_said),
+        cmocka_unit_test(test_too_many_parts_are_said_before),
+        cmocka_unit_test(test_small_buffers_with_large_layers),
         cmocka_unit_test(test_soma_plus_is_no_worse_than_parts_by_hand),
     };
     return cmocka_run_group_tests_name("networks in parts", tests, NULL, NULL);
