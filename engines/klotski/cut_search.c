@@ -69,16 +69,19 @@ static struct uop_cut other_tile(const struct cut_search *s, uint32_t l, double 
 struct side {
     uint32_t *size, whole, unit;
     const struct kc_tile *groups; /* of output channels, where the layer has groups of these; else NULL */
+    bool is_even;                 /* sizes that divide the whole are better (tile_even_size) */
 };
 
 static struct side side_of(const struct cut_search *s, uint32_t l, struct uop_cut *cut, uint32_t i)
 {
     const struct kc_tile *whole = whole_of(s, l);
     const struct kc_machine *machine = &s->task->machine;
-    const struct side side[] = {{&cut->h, whole->p, 1, NULL},
-                                {&cut->w, whole->q, 1, NULL},
-                                {&cut->ic, whole->c, machine->c_lane, NULL},
-                                {&cut->oc, whole->k, machine->k_lane, whole->g > 1 ? whole : NULL}};
+    const bool is_node = machine->n_mac != 0;
+    const struct side side[] = {
+        {&cut->h, whole->p, 1, NULL, false},
+        {&cut->w, whole->q, 1, NULL, false},
+        {&cut->ic, whole->c, machine->c_lane, NULL, is_node},
+        {&cut->oc, whole->k, machine->k_lane, whole->g > 1 ? whole : NULL, is_node && whole->g <= 1}};
     return side[i];
 }
 
@@ -93,6 +96,8 @@ static void set_parts(const struct side *side, uint32_t parts)
 {
     *side->size = side->groups ? tile_oc_of_parts(side->groups, side->unit, parts)
                                : tile_size_of_parts(side->whole, side->unit, parts);
+    if (side->is_even)
+        *side->size = tile_even_size(side->whole, *side->size);
 }
 
 /* One part more or less, twice or half as many. */

@@ -154,6 +154,13 @@ static void keep_front(struct maker *m)
     m->n = n;
 }
 
+/* Of a cut for a mapper, which takes as many channels as there are lanes for no better than others. */
+static bool has_even_channels(const struct kc_tile *whole, struct uop_cut cut)
+{
+    return tile_even_size(whole->c, cut.ic) == cut.ic &&
+           (cut.oc > whole->k || tile_even_size(whole->k, cut.oc) == cut.oc);
+}
+
 static enum dse_status list_parts(struct maker *m, struct dse_error *err)
 {
     const struct kc_tile *whole = m->whole;
@@ -163,7 +170,8 @@ static enum dse_status list_parts(struct maker *m, struct dse_error *err)
             for (cut.ic = whole->c; cut.ic; cut.ic = smaller(whole->c, cut.ic, m->machine->c_lane))
                 for (cut.oc = cut.ic == whole->c ? whole->k * whole->g : whole->k; cut.oc;
                      cut.oc = smaller_oc(whole, cut.oc, m->machine->k_lane))
-                    DSE_TRY(add(m, cut, err));
+                    if (!m->machine->n_mac || has_even_channels(whole, cut))
+                        DSE_TRY(add(m, cut, err));
     price_and_sort(m);
     keep_front(m);
     return DSE_OK;
@@ -252,6 +260,14 @@ uint64_t tile_least_count(const struct kc_tile *whole, const struct kc_machine *
                     fewest = uop_cut_count(whole, cut);
             }
     return fewest == UINT64_MAX ? 0 : fewest;
+}
+
+uint32_t tile_even_size(uint32_t whole, uint32_t size)
+{
+    for (uint32_t even = size; even < 2 * (uint64_t)size && even <= whole; even++)
+        if (whole % even == 0)
+            return even;
+    return size;
 }
 
 uint32_t tile_size_of_parts(uint32_t whole, uint32_t unit, uint32_t parts)

@@ -54,6 +54,10 @@ static inline uint32_t tile_times(const struct tile_rules *rules, uint32_t l)
  * with channels in lanes; 0: none fits. */
 uint64_t tile_least_count(const struct kc_tile *whole, const struct kc_machine *machine, enum uop_sram sram);
 
+/* The least size from `size` on, and below twice that, which divides the whole; `size` where there is none. What
+ * is left over at the end fits a mapper's arrays badly, as any odd number of channels does. */
+uint32_t tile_even_size(uint32_t whole, uint32_t size);
+
 /* The least size of a dimension that makes at most so many parts, 1 at least: a multiple of `unit`, or the
  * whole. */
 uint32_t tile_size_of_parts(uint32_t whole, uint32_t unit, uint32_t parts);

@@ -228,6 +228,43 @@ static void test_bands(void **state)
     schedule_run_close(&f.run);
 }
 
+/* 512 in three parts are 176 with lanes of 16: 256 is the next that divides it. Of 7
+ * and 10 from 4 and 6 on only they themselves do, of 13 from 3 to 5 nothing. */
+static void test_sizes_that_divide(void **state)
+{
+    (void)state;
+    assert_int_equal(tile_even_size(512, 176), 256);
+    assert_int_equal(tile_even_size(512, 128), 128);
+    assert_int_equal(tile_even_size(192, 33), 48);
+    assert_int_equal(tile_even_size(7, 4), 7);
+    assert_int_equal(tile_even_size(13, 3), 3);
+    assert_int_equal(tile_even_size(1, 1), 1);
+    assert_int_equal(tile_even_size(10, 6), 10);
+}
+
+/* Where a mapper prices tiles, the lists have channels that divide the layer's, if any do. */
+static void test_lists_for_nodes_have_even_channels(void **state)
+{
+    struct fixture f;
+    uint32_t n_odd = 0, n = 0;
+    struct dse_error err;
+    (void)state;
+    open_on(&f, "experiments/networks/googlenet.yaml", 1500, "600 KiB");
+    f.machine.n_mac = 168;
+    assert_int_equal(tile_lists_of_parts(&f.network, &f.machine, &f.rules, &f.run.arena, &f.lists, &err),
+                     DSE_OK);
+    for (uint32_t l = 0; l < f.lists.n_layer; l++)
+        for (uint32_t i = 0; i < f.lists.n[l]; i++) {
+            const struct uop_cut cut = f.lists.tile[f.lists.first[l] + i].cut;
+            const struct kc_tile *whole = &f.network.layer[l].whole;
+            n++;
+            n_odd += tile_even_size(whole->c, cut.ic) != cut.ic || tile_even_size(whole->k, cut.oc) != cut.oc;
+        }
+    assert_true(n > f.lists.n_layer);
+    assert_int_equal(n_odd, 0);
+    schedule_run_close(&f.run);
+}
+
 static void test_nothing_fits(void **state)
 {
     struct fixture f;
@@ -245,10 +282,15 @@ static void test_nothing_fits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_lists_of_the_grid),  cmocka_unit_test(test_the_front_of_parts),
-        cmocka_unit_test(test_the_nearest_is_nearest), cmocka_unit_test(test_the_least_longest_path),
-        cmocka_unit_test(test_sizes_of_parts),         cmocka_unit_test(test_bands),
+        cmocka_unit_test(test_the_lists_of_the_grid),
+        cmocka_unit_test(test_the_front_of_parts),
+        cmocka_unit_test(test_the_nearest_is_nearest),
+        cmocka_unit_test(test_the_least_longest_path),
+        cmocka_unit_test(test_sizes_of_parts),
+        cmocka_unit_test(test_bands),
         cmocka_unit_test(test_nothing_fits),
+        cmocka_unit_test(test_sizes_that_divide),
+        cmocka_unit_test(test_lists_for_nodes_have_even_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
