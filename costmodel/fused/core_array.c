@@ -217,10 +217,21 @@ static struct spread spread_of(const struct layer *layer, int direction)
 {
     const uint32_t stride = layer->stride[direction], dilation = layer->dilation[direction];
     const uint32_t common = common_divisor(stride, dilation), made = stride / common;
-    if (layer->type != LAYER_CONV_TRANSPOSE)
-        return (struct spread){1, 1, direction ? layer->s : layer->r, dilation};
     return (struct spread){stride, made, ((direction ? layer->s : layer->r) - 1) / made + 1,
                            dilation / common};
+}
+
+static void spread_tile(const struct layer *layer, struct core_tile *tile)
+{
+    const struct spread v = spread_of(layer, 0), u = spread_of(layer, 1);
+    tile->k *= v.made * u.made;
+    tile->group_k *= v.made * u.made;
+    tile->h = (tile->h + v.step - 1) / v.step;
+    tile->w = (tile->w + u.step - 1) / u.step;
+    tile->r = v.taps;
+    tile->s = u.taps;
+    tile->dilation_h = v.dilation;
+    tile->dilation_w = u.dilation;
 }
 
 struct core_tile core_tile_of(const struct layer *layer, uint32_t b, uint32_t k, uint32_t h, uint32_t w)
@@ -228,33 +239,34 @@ struct core_tile core_tile_of(const struct layer *layer, uint32_t b, uint32_t k,
     uint32_t groups = layer->groups, group_k = layer->k / groups;
     if (k < layer->k && k % group_k == 0)
         groups = k / group_k;
-    const struct spread v = spread_of(layer, 0), u = spread_of(layer, 1);
     const bool window = layer->type == LAYER_CONV || layer->type == LAYER_POOL;
     struct core_tile tile = {
         .operation = layer_has_macs(layer) ? CORE_MATRIX : CORE_VECTOR,
         .b = b,
-        .k = k * v.made * u.made,
+        .k = k,
         .c = layer->c / layer->groups * groups,
-        .h = (h + v.step - 1) / v.step,
-        .w = (w + u.step - 1) / u.step,
-        .r = v.taps,
-        .s = u.taps,
+        .h = h,
+        .w = w,
+        .r = layer->r,
+        .s = layer->s,
         .stride_h = window ? layer->stride[0] : 1,
         .stride_w = window ? layer->stride[1] : 1,
         .groups = groups,
-        .group_k =
-            layer->groups > 1 ? group_k * v.made * u.made : 0, /* compat: k may be more than layer->k */
+        .group_k = layer->groups > 1 ? group_k : 0, /* compat: k may be more than layer->k */
         .weights_from_layer = layer->weight_producer != LAYER_NO_PRODUCER,
         .operands = layer->n_operand,
-        .dilation_h = v.dilation,
-        .dilation_w = u.dilation,
+        .dilation_h = layer->dilation[0],
+        .dilation_w = layer->dilation[1],
     };
+    if (layer->type == LAYER_CONV_TRANSPOSE)
+        spread_tile(layer, &tile);
     /* Groups with one second operand are rows of one product; a tile of some of them has those it has. */
-    const uint32_t together =
-        layer->share > 1 && k == groups * group_k ? common_divisor(groups, layer->share) : 1;
-    tile.groups /= together;
-    tile.k /= together;
-    tile.c /= together;
-    tile.w *= together;
+    if (layer->share > 1 && k == groups * group_k) {
+        const uint32_t together = common_divisor(groups, layer->share);
+        tile.groups /= together;
+        tile.k /= together;
+        tile.c /= together;
+        tile.w *= together;
+    }
     return tile;
 }

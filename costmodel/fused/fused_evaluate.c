@@ -20,8 +20,8 @@ static void allocate(struct evaluation_state *state, struct arena *scratch)
     const struct fused_schedule *schedule = state->schedule;
     state->in_order = arena_alloc(scratch, (size_t)schedule->n_tensor + 1, sizeof *state->in_order);
     state->barrier = arena_alloc(scratch, (size_t)schedule->n_tile + 1, sizeof *state->barrier);
-    state->tile_finish = arena_alloc(scratch, (size_t)schedule->n_tile + 1, sizeof *state->tile_finish);
-    state->dram_finish = arena_alloc(scratch, (size_t)schedule->n_dram + 1, sizeof *state->dram_finish);
+    state->tile_finish = arena_alloc_unset(scratch, (size_t)schedule->n_tile + 1, sizeof *state->tile_finish);
+    state->dram_finish = arena_alloc_unset(scratch, (size_t)schedule->n_dram + 1, sizeof *state->dram_finish);
     state->transfer_cycle =
         arena_alloc_unset(scratch, (size_t)schedule->n_dram + 1, sizeof *state->transfer_cycle);
     state->living_byte = arena_alloc(scratch, (size_t)schedule->n_tile + 2, sizeof *state->living_byte);
@@ -167,6 +167,7 @@ static bool run_engines(const struct evaluation_state *state, struct fused_trace
 {
     const struct fused_schedule *schedule = state->schedule;
     uint32_t k = 0;
+    state->tile_finish[0] = state->dram_finish[0] = 0;
     for (uint32_t p = 0; p <= schedule->n_tile; p++) {
         uint32_t until = p < schedule->n_tile ? state->barrier[p] : schedule->n_dram;
         for (; k < until; k++) {

@@ -132,6 +132,43 @@ struct soma_range soma_need_range(const struct network *network, const struct so
     return rows_range(layer, dim == SOMA_H ? 0 : 1, of, dim == SOMA_H ? operand->h : operand->w);
 }
 
+/* Whether a range of the source is needed as it is: elements of their own, or a window of one. */
+static bool needs_same(const struct layer *layer, const struct soma_operand *operand, enum soma_dim dim)
+{
+    const int direction = dim == SOMA_H ? 0 : 1;
+    if (dim == SOMA_K)
+        return false;
+    if (dim == SOMA_B || operand->second || operand->flattened)
+        return true;
+    switch (layer->type) {
+    case LAYER_CONV:
+    case LAYER_POOL:
+        if (layer->stride[direction] != 1 || layer->pad[direction] != 0)
+            return false;
+        return direction == 0 ? layer->r == 1 && layer->p <= operand->h
+                              : layer->s == 1 && layer->q <= operand->w; /* no padding behind */
+    case LAYER_CONV_TRANSPOSE:
+    case LAYER_UPSAMPLE:
+    case LAYER_CROP:
+        return false;
+    default:
+        return true;
+    }
+}
+
+void soma_unite_needs(const struct network *network, const struct soma_operand *operand, enum soma_dim dim,
+                      const struct soma_range *of, uint32_t step, uint32_t n, struct soma_range *all)
+{
+    const bool same = needs_same(&network->layer[operand->layer], operand, dim);
+    for (uint32_t i = 0; i < n; i++, of += step) {
+        const struct soma_range need = same ? *of : soma_need_range(network, operand, dim, *of);
+        if (need.end <= need.begin)
+            continue;
+        all[i].begin = need.begin < all[i].begin ? need.begin : all[i].begin;
+        all[i].end = need.end > all[i].end ? need.end : all[i].end;
+    }
+}
+
 /* Default rules: the extents of what a tile needs of a source; false when it needs nothing of it. */
 static bool tile_need(const struct soma_plan *plan, const struct soma_operand *operand,
                       const struct soma_place *place, struct soma_shape *need)

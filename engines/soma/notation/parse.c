@@ -71,11 +71,11 @@ static enum dse_status count(struct soma_maker *maker, struct dse_error *err)
 static enum dse_status make_room(struct soma_maker *maker, struct arena *arena, struct dse_error *err)
 {
     struct fused_schedule *s = maker->schedule;
-    s->tile = arena_alloc(arena, s->n_tile, sizeof(*s->tile));
+    s->tile = arena_alloc_unset(arena, s->n_tile, sizeof(*s->tile));
     s->n_read = arena_alloc(arena, s->n_tile, sizeof(*s->n_read));
-    s->first_read = arena_alloc(arena, s->n_tile, sizeof(*s->first_read));
-    s->tensor = arena_alloc(arena, s->n_tensor, sizeof(*s->tensor));
-    s->dram_order = arena_alloc(arena, s->n_tensor, sizeof(*s->dram_order));
+    s->first_read = arena_alloc_unset(arena, s->n_tile, sizeof(*s->first_read));
+    s->tensor = arena_alloc_unset(arena, s->n_tensor, sizeof(*s->tensor));
+    s->dram_order = arena_alloc_unset(arena, s->n_tensor, sizeof(*s->dram_order));
     s->read = arena_alloc(arena, (size_t)maker->n_read + 1, sizeof(*s->read));
     if (maker->plan->graph->streams)
         maker->stream = arena_alloc(arena, s->n_tile, sizeof(*maker->stream));
@@ -143,7 +143,7 @@ static void use_again(struct soma_maker *maker, uint32_t p, uint32_t id)
 static void stream_in(const struct soma_maker *maker, uint32_t p, enum tensor_role role,
                       struct fused_tensor *tensor)
 {
-    if (!maker->stream || !soma_streams(maker->plan->graph, role))
+    if (!soma_streams(maker->plan->graph, role))
         return;
     bool pieces = tensor->kind == FUSED_WEIGHT && maker->stream[p].pieces > 1;
     tensor->streamed = pieces ? maker->stream[p].pieces : 1;
@@ -155,7 +155,7 @@ static void stream_in(const struct soma_maker *maker, uint32_t p, enum tensor_ro
 /* A store that does is over before the next tile begins, or the one behind it. */
 static void stream_out(const struct soma_maker *maker, uint32_t p, struct fused_tensor *tensor)
 {
-    if (!maker->stream || !soma_streams(maker->plan->graph, TENSOR_OUTPUT))
+    if (!soma_streams(maker->plan->graph, TENSOR_OUTPUT))
         return;
     bool beside = p + 1 < maker->schedule->n_tile && is_beside(maker, p + 1);
     tensor->streamed = 1;
@@ -192,7 +192,8 @@ static enum dse_status make_loads(struct soma_maker *maker, uint32_t l, uint32_t
         tensor->start = at - 1;
         tensor->end = at + 1;
         tensor->first_use = tensor->last_use = at;
-        stream_in(maker, (uint32_t)at, soma_operand_role(operand), tensor);
+        if (maker->stream)
+            stream_in(maker, (uint32_t)at, soma_operand_role(operand), tensor);
         add_read(maker, (uint32_t)at, id);
     }
     return DSE_OK;
@@ -293,7 +294,8 @@ static void make_output(struct soma_maker *maker, uint32_t l, uint32_t tile, con
         tensor->dram_byte = n_element(&shape) * plan->graph->word_byte;
         if (at + 1 < plan->group_end[layer->flc] && tensor->end < (int32_t)at + 2)
             tensor->end = (int32_t)at + 2;
-        stream_out(maker, at, tensor);
+        if (maker->stream)
+            stream_out(maker, at, tensor);
     }
 }
 

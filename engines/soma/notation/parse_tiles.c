@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static void make_tile(struct soma_maker *maker, uint32_t l, uint32_t i, const struct soma_shape *shape,
-                      const struct core_cost *cost)
+static inline void make_tile(struct soma_maker *maker, uint32_t l, uint32_t i, const struct soma_shape *shape,
+                             const struct core_cost *cost)
 {
     const struct soma_layer_plan *layer = &maker->plan->layer[l];
     if (maker->stream) {
@@ -46,7 +46,7 @@ static enum dse_status ask_cost(const struct soma_maker *maker, uint32_t l, cons
 static enum dse_status make_like_tiles(struct soma_maker *maker, uint32_t l, struct dse_error *err)
 {
     const struct soma_layer_plan *layer = &maker->plan->layer[l];
-    struct core_cost cost = {0};
+    struct core_cost cost;
     DSE_TRY(ask_cost(maker, l, &layer->tile, &cost, err));
     for (uint32_t i = 0; i < layer->n_tile; i++)
         make_tile(maker, l, i, &layer->tile, &cost);
@@ -91,7 +91,7 @@ enum dse_status soma_make_tiles(struct soma_maker *maker, uint32_t l, struct dse
     const struct soma_layer_plan *layer = &plan->layer[l];
     struct soma_place place = {{0}};
     struct soma_shape before = {0};
-    struct core_cost cost = {0}; /* of a tile of shape `before` */
+    struct core_cost cost; /* of a tile of shape `before` */
     if (plan->context->compat)
         return make_like_tiles(maker, l, err);
     const struct soma_grid *grid = soma_grid_of(plan, layer);

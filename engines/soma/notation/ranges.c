@@ -27,7 +27,8 @@ static void set_whole(struct soma_layer_plan *layer, int dim, uint32_t extent)
 static struct soma_range *room_for(const struct cutter *cutter, struct soma_layer_plan *layer, int dim)
 {
     uint32_t n = cutter->plan->grid[cutter->flc].part[layer->axis[dim]];
-    struct soma_range *range = n == 1 ? &layer->whole[dim] : arena_alloc(cutter->arena, n, sizeof(*range));
+    struct soma_range *range =
+        n == 1 ? &layer->whole[dim] : arena_alloc_unset(cutter->arena, n, sizeof *range);
     layer->range[dim] = range;
     return range;
 }
@@ -98,14 +99,7 @@ static void unite(const struct cutter *cutter, uint32_t l, int dim, struct soma_
             continue;
         const struct soma_range *of = consumer->range[operand->from[dim]];
         uint32_t step = consumer->axis[operand->from[dim]] != SOMA_ONE;
-        for (uint32_t i = 0; i < n; i++) {
-            struct soma_range need =
-                soma_need_range(graph->network, operand, (enum soma_dim)dim, of[i * step]);
-            if (need.end <= need.begin)
-                continue;
-            range[i].begin = need.begin < range[i].begin ? need.begin : range[i].begin;
-            range[i].end = need.end > range[i].end ? need.end : range[i].end;
-        }
+        soma_unite_needs(graph->network, operand, (enum soma_dim)dim, of, step, n, range);
     }
 }
 

@@ -79,6 +79,10 @@ DSE_MUST_CHECK enum dse_status soma_plan_ranges(struct soma_plan *plan, struct a
 struct soma_range soma_need_range(const struct network *network, const struct soma_operand *operand,
                                   enum soma_dim dim, struct soma_range of);
 
+/* The smallest ranges all[i] (n) with what they had and what soma_need_range says of of[i step]. */
+void soma_unite_needs(const struct network *network, const struct soma_operand *operand, enum soma_dim dim,
+                      const struct soma_range *of, uint32_t step, uint32_t n, struct soma_range *all);
+
 /* Where a tile lies in its group's grid; at[SOMA_ONE] is 0. */
 struct soma_place {
     uint32_t at[SOMA_N_AXIS];

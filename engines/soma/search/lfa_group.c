@@ -65,10 +65,10 @@ struct group_state {
     struct group_tile *tile;    /* compat: (n_layer) by place in the part; else (n_tile) by position */
     struct tile_stream *stream; /* (n_tile) by position; NULL: nothing streams */
     enum fused_way store_way;
-    uint64_t *wait;        /* (n_tile + 1) when the stores that end before this tile are over */
-    uint64_t *dead_byte;   /* (n_tile + 1) that are no longer alive from this tile on */
-    uint64_t *weight_byte; /* (n_tile + 1) that are alive from this tile on */
-    bool bytes_only;       /* tiles are not priced */
+    uint64_t *wait;                  /* (n_tile + 1) when the stores that end before this tile are over */
+    uint64_t *dead_byte;             /* (n_tile + 1) that are no longer alive from this tile on */
+    uint64_t *weight_byte;           /* (n_tile + 1) that are alive from this tile on */
+    bool bytes_only;                 /* tiles are not priced */
     const struct soma_shape *before; /* the shape of the layer's tile before the one that is measured */
 };
 
@@ -96,30 +96,42 @@ static struct tile_stream stream_of(const struct core_cost *cost)
     return stream;
 }
 
-/* `stream`: NULL where nothing does. */
-static enum dse_status tile_cost(const struct group_state *group, uint32_t l, const struct soma_shape *shape,
-                                 struct soma_tile_memo *memo, struct group_tile *made,
-                                 struct tile_stream *stream, bool *valid, struct dse_error *err)
+/* Ask for the tile and keep what it costs at place `at` of the memo. */
+static enum dse_status ask(const struct group_state *group, uint32_t l, const struct soma_shape *shape,
+                           struct soma_tile_memo *memo, size_t at, bool *valid, struct dse_error *err)
 {
-    uint32_t way = (shape->h * 5 + shape->w * 3 + shape->b + shape->k) % MEMO_WAYS;
-    struct tile_cost *kept = &memo->cost[(size_t)l * MEMO_WAYS + way];
+    const struct core_scheduler *core = &group->search->context.core;
+    struct core_tile tile = soma_core_tile(&group->plan.graph->network->layer[l], shape);
+    struct core_cost cost;
+    enum dse_status status = core->cost(core->self, &tile, &cost, err);
+    *valid = status == DSE_OK;
+    if (status != DSE_OK)
+        return status == DSE_BAD_INPUT ? DSE_OK : status;
+    memo->cost[at] = (struct tile_cost){*shape, cost.cycle, cost.energy_j};
+    if (group->stream)
+        memo->stream[at] = stream_of(&cost);
+    return DSE_OK;
+}
+
+/* `stream`: NULL where nothing does. */
+static inline enum dse_status tile_cost(const struct group_state *group, uint32_t l,
+                                        const struct soma_shape *shape, struct soma_tile_memo *memo,
+                                        struct group_tile *made, struct tile_stream *stream, bool *valid,
+                                        struct dse_error *err)
+{
+    const uint32_t way = (shape->h * 5 + shape->w * 3 + shape->b + shape->k) % MEMO_WAYS;
+    const size_t at = (size_t)l * MEMO_WAYS + way;
+    const struct tile_cost *kept = &memo->cost[at];
     if (kept->shape.b != shape->b || kept->shape.k != shape->k || kept->shape.h != shape->h ||
         kept->shape.w != shape->w) {
-        const struct core_scheduler *core = &group->search->context.core;
-        struct core_tile tile = soma_core_tile(&group->plan.graph->network->layer[l], shape);
-        struct core_cost cost;
-        enum dse_status status = core->cost(core->self, &tile, &cost, err);
-        *valid = status == DSE_OK;
-        if (status != DSE_OK)
-            return status == DSE_BAD_INPUT ? DSE_OK : status;
-        *kept = (struct tile_cost){*shape, cost.cycle, cost.energy_j};
-        if (stream)
-            memo->stream[(size_t)l * MEMO_WAYS + way] = stream_of(&cost);
+        DSE_TRY(ask(group, l, shape, memo, at, valid, err));
+        if (!*valid)
+            return DSE_OK;
     }
     made->cycle = kept->cycle;
     made->energy_j = kept->energy_j;
     if (stream)
-        *stream = memo->stream[(size_t)l * MEMO_WAYS + way];
+        *stream = memo->stream[at];
     return DSE_OK;
 }
 
@@ -135,6 +147,22 @@ static void add_stream(const struct group_state *group, enum tensor_role role, u
     made->n_load++;
 }
 
+static bool is_loaded(const struct soma_plan *plan, const struct soma_operand *operand)
+{
+    return operand->source < 0 ||
+           plan->layer[operand->source].layer_group != plan->layer[operand->layer].layer_group;
+}
+
+/* Whether its tiles load any operand, or streamed weights. */
+static bool has_loads(const struct soma_plan *plan, uint32_t l)
+{
+    const struct soma_graph *graph = plan->graph;
+    bool any = graph->weight_byte[l] > 0 && soma_streams(graph, TENSOR_WEIGHT);
+    for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1] && !any; o++)
+        any = is_loaded(plan, &graph->operand[o]);
+    return any;
+}
+
 /* False: more bytes than the parser takes. */
 static bool add_loads(const struct group_state *group, uint32_t l, const struct soma_place *place,
                       struct group_tile *made, struct tile_stream *stream)
@@ -145,9 +173,7 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
         const struct soma_operand *operand = &graph->operand[o];
         struct soma_shape need;
         uint64_t byte;
-        if (operand->source >= 0 && plan->layer[operand->source].layer_group == plan->layer[l].layer_group)
-            continue;
-        if (!soma_tile_load(plan, operand, place, &need))
+        if (!is_loaded(plan, operand) || !soma_tile_load(plan, operand, place, &need))
             continue;
         if (!bytes_of(graph, &need, &byte))
             return false;
@@ -204,39 +230,62 @@ static void add_uses(const struct group_state *group, uint32_t l, struct group_t
         made->end_step = 2;
 }
 
-/* The tile of this shape at `place`. `made` holds what all tiles of the layer have in common. */
-static enum dse_status measure_tile(const struct group_state *group, uint32_t l,
-                                    const struct soma_shape *shape, const struct soma_place *place,
-                                    struct soma_tile_memo *memo, struct group_tile *made,
-                                    struct tile_stream *stream, bool *valid, struct dse_error *err)
+static void add_store(const struct group_state *group, uint32_t l, const struct soma_place *place,
+                      struct group_tile *made, const struct tile_stream *stream)
 {
     const struct soma_plan *plan = &group->plan;
     const struct soma_layer_plan *layer = &plan->layer[l];
-    *valid = bytes_of(plan->graph, shape, &made->output_byte);
-    if (*valid && stream && !group->bytes_only) /* it says how much is to be loaded */
+    made->store_byte = made->output_byte;
+    if (!plan->context->compat && layer->inside) {
+        struct soma_shape share = soma_tile_share(&plan->grid[layer->flc], layer, place);
+        (void)bytes_of(plan->graph, &share, &made->store_byte);
+    }
+    if (stream && soma_streams(plan->graph, TENSOR_OUTPUT)) {
+        made->store_byte = soma_times(made->store_byte, stream->times[TENSOR_OUTPUT]);
+        made->output_byte = 0;
+    }
+    made->store_cycle = fused_byte_cycle(made->store_byte, true, &group->search->machine);
+}
+
+/* What the tile finds from the one before it, of its layer. */
+static void find_stays(const struct group_state *group, uint32_t l, const struct soma_shape *shape,
+                       const struct soma_place *place, struct tile_stream *stream)
+{
+    const struct soma_layer_plan *layer = &group->plan.layer[l];
+    if (!soma_streams(group->plan.graph, TENSOR_WEIGHT))
+        return;
+    stream->stays = soma_stays(layer, group->before, shape, stream->share);
+    stream->second_stays = stream->stays && soma_same_samples(layer, place);
+}
+
+/* The tile of this shape at `place`. `made` holds what all tiles of the layer have in common; `loads` is
+ * has_loads of it. */
+static inline enum dse_status measure_tile(const struct group_state *group, uint32_t l, bool loads,
+                                           const struct soma_shape *shape, const struct soma_place *place,
+                                           struct soma_tile_memo *memo, struct group_tile *made,
+                                           struct tile_stream *stream, bool *valid, struct dse_error *err)
+{
+    *valid = bytes_of(group->plan.graph, shape, &made->output_byte);
+    if (*valid && !group->bytes_only) /* it says how much is to be streamed */
         DSE_TRY(tile_cost(group, l, shape, memo, made, stream, valid, err));
-    if (stream && group->before && soma_streams(plan->graph, TENSOR_WEIGHT)) {
-        stream->stays = soma_stays(layer, group->before, shape, stream->share);
-        stream->second_stays = stream->stays && soma_same_samples(layer, place);
-    }
-    *valid = *valid && add_loads(group, l, place, made, stream);
-    if (!*valid)
-        return DSE_OK;
-    if (made->stored) {
-        made->store_byte = made->output_byte;
-        if (!plan->context->compat && layer->inside) {
-            struct soma_shape share = soma_tile_share(&plan->grid[layer->flc], layer, place);
-            (void)bytes_of(plan->graph, &share, &made->store_byte);
-        }
-        if (stream && soma_streams(plan->graph, TENSOR_OUTPUT)) {
-            made->store_byte = soma_times(made->store_byte, stream->times[TENSOR_OUTPUT]);
-            made->output_byte = 0;
-        }
-        made->store_cycle = fused_byte_cycle(made->store_byte, true, &group->search->machine);
-    }
-    if (stream || group->bytes_only)
-        return DSE_OK;
-    return tile_cost(group, l, shape, memo, made, NULL, valid, err);
+    if (stream && group->before)
+        find_stays(group, l, shape, place, stream);
+    if (*valid && loads)
+        *valid = add_loads(group, l, place, made, stream);
+    if (*valid && made->stored)
+        add_store(group, l, place, made, stream);
+    return DSE_OK;
+}
+
+/* So many tiles like this one, with what it streams (NULL: nothing), in the sums. */
+static void add_up(const struct group_state *group, const struct group_tile *tile,
+                   const struct tile_stream *stream, uint64_t n, struct soma_group_times *times)
+{
+    times->dram_byte[FUSED_LOADED] += n * tile->load_byte;
+    times->dram_byte[group->store_way] += n * tile->store_byte;
+    times->dram_byte[FUSED_STREAMED_IN] += stream ? n * stream->byte : 0;
+    times->n_tensor += n * (tile->n_load + 1);
+    times->n_read += n * (tile->n_load + (stream ? stream->n_kept : 0));
 }
 
 /* All of the layer at a place of the part. */
@@ -248,6 +297,7 @@ static enum dse_status measure_layer(struct group_state *group, uint32_t at, str
     struct soma_place place = {{0}};
     struct soma_shape before;
     struct group_tile common = {0};
+    const bool loads = has_loads(&group->plan, l);
     uint64_t weight_byte = held_weight_byte(group->plan.graph, l);
     common.weight_cycle = load_cycle(group, weight_byte);
     add_uses(group, l, &common);
@@ -261,16 +311,22 @@ static enum dse_status measure_layer(struct group_state *group, uint32_t at, str
     }
     if (group->plan.context->compat) {
         group->tile[at] = common;
-        return measure_tile(group, l, &layer->tile, &place, memo, &group->tile[at], NULL, valid, err);
+        DSE_TRY(
+            measure_tile(group, l, loads, &layer->tile, &place, memo, &group->tile[at], NULL, valid, err));
+        add_up(group, &group->tile[at], NULL, layer->n_tile, times);
+        return DSE_OK;
     }
     for (uint32_t i = 0, p = layer->first; i < layer->n_tile && *valid; i++, p += layer->step) {
         struct soma_shape shape = soma_tile_shape(layer, &place);
-        group->before = i > 0 ? &before : NULL;
+        struct tile_stream *stream = group->stream ? &group->stream[p] : NULL;
         group->tile[p] = common;
-        DSE_TRY(measure_tile(group, l, &shape, &place, memo, &group->tile[p],
-                             group->stream ? &group->stream[p] : NULL, valid, err));
+        DSE_TRY(measure_tile(group, l, loads, &shape, &place, memo, &group->tile[p], stream, valid, err));
+        add_up(group, &group->tile[p], stream, 1, times);
         soma_next_place(&group->plan.grid[layer->flc], &place);
-        before = shape;
+        if (stream) {
+            before = shape;
+            group->before = &before;
+        }
     }
     group->before = NULL;
     return DSE_OK;
@@ -281,28 +337,46 @@ struct clock {
     uint64_t dram, before, now; /* finish of the DRAM, of the tile before the last, of the last */
     uint64_t barrier;           /* all that the next tile waits for is over */
     uint64_t living_byte;       /* outputs and weights */
+    uint64_t peak_byte;
     const struct group_tile *last;
     uint32_t last_end;
 };
 
-/* Tile p, as far as it streams: what has no room beside the tile before goes between the two; a store of that
- * tile before the loads, which are `*early` then, without what is loaded late. */
-static void run_streams(struct group_state *group, const struct group_tile *tile, uint32_t p,
-                        struct clock *clock, uint64_t *early, uint64_t *late, bool *stored)
+/* So many cycles of loads that may begin when the time `from` is over. */
+static void load(struct clock *clock, uint64_t from, uint64_t cycle)
 {
-    if (!group->stream)
-        return;
-    bool beside = soma_is_beside(group->stream[p - 1].share, group->stream[p].share);
-    *(beside ? early : late) += group->stream[p].cycle;
-    *stored = !beside && clock->last->stored && soma_streams(group->plan.graph, TENSOR_OUTPUT);
-    if (!*stored)
-        return;
-    uint64_t weight_cycle = *early - tile->load_cycle; /* they go first */
-    if (weight_cycle > 0)
-        clock->barrier = clock->dram = later(clock->dram, clock->before) + weight_cycle;
-    *early = tile->load_cycle;
+    if (cycle > 0)
+        clock->barrier = clock->dram = later(clock->dram, from) + cycle;
+}
+
+/* The store of the last tile; tile `end` waits for it. */
+static void store(struct group_state *group, struct clock *clock, uint32_t end)
+{
     clock->dram = later(clock->dram, clock->now) + clock->last->store_cycle;
-    group->wait[p] = clock->dram;
+    group->wait[end] = clock->dram;
+}
+
+/* What stands between the last tile and tile p of a machine that streams. What has no room beside the last
+ * tile goes between the two, and then its store before the loads that do not stream. Returns how much before
+ * the last load is over the tile may begin. */
+static uint64_t transfer_streams(struct group_state *group, const struct group_tile *tile,
+                                 uint64_t weight_cycle, uint32_t p, struct clock *clock)
+{
+    const struct tile_stream *stream = &group->stream[p];
+    const bool beside = soma_is_beside(group->stream[p - 1].share, stream->share);
+    const uint64_t early = weight_cycle + (beside ? stream->cycle : 0), late = beside ? 0 : stream->cycle;
+    const bool first = !beside && clock->last->stored && soma_streams(group->plan.graph, TENSOR_OUTPUT);
+    if (first) {
+        load(clock, clock->before, early); /* weights stand before all */
+        store(group, clock, p);
+        load(clock, clock->before, tile->load_cycle);
+    } else {
+        load(clock, clock->before, early + tile->load_cycle);
+    }
+    load(clock, clock->now, late);
+    if (clock->last->stored && !first)
+        store(group, clock, clock->last_end);
+    return late > 0 ? stream->ahead : 0;
 }
 
 /* Tile p. While the tile before was next, the DRAM began to load what this one needs, weights first; behind
@@ -310,23 +384,20 @@ static void run_streams(struct group_state *group, const struct group_tile *tile
 static void run_tile(struct group_state *group, const struct group_tile *tile, bool first, uint32_t p,
                      struct clock *clock, struct soma_group_times *times)
 {
-    uint64_t load_cycle = tile->load_cycle + (first ? tile->weight_cycle : 0), late_cycle = 0;
-    bool stored = false;
+    const uint64_t weight_cycle = first ? tile->weight_cycle : 0;
+    uint64_t ahead = 0;
     if (p > 0) {
-        run_streams(group, tile, p, clock, &load_cycle, &late_cycle, &stored);
-        if (load_cycle > 0)
-            clock->barrier = clock->dram = later(clock->dram, clock->before) + load_cycle;
-        if (late_cycle > 0)
-            clock->barrier = clock->dram = later(clock->dram, clock->now) + late_cycle;
-        uint64_t before = clock->living_byte + tile->load_byte + clock->last->load_byte;
-        times->peak_byte = later(times->peak_byte, before);
-        if (clock->last->stored && !stored) {
-            clock->dram = later(clock->dram, clock->now) + clock->last->store_cycle;
-            group->wait[clock->last_end] = clock->dram;
+        const uint64_t before = clock->living_byte + tile->load_byte + clock->last->load_byte;
+        clock->peak_byte = later(clock->peak_byte, before);
+        if (group->stream) {
+            ahead = transfer_streams(group, tile, weight_cycle, p, clock);
+        } else {
+            load(clock, clock->before, weight_cycle + tile->load_cycle);
+            if (clock->last->stored)
+                store(group, clock, clock->last_end);
         }
     }
-    uint64_t ready = clock->barrier - (late_cycle > 0 ? group->stream[p].ahead : 0);
-    uint64_t start = later(later(ready, group->wait[p]), clock->now);
+    uint64_t start = later(later(clock->barrier - ahead, group->wait[p]), clock->now);
     clock->barrier = later(clock->barrier, group->wait[p]);
     clock->before = clock->now;
     clock->now = start + tile->cycle;
@@ -338,19 +409,13 @@ static void run_tile(struct group_state *group, const struct group_tile *tile, b
     if (clock->last_end == group->plan.n_tile)
         times->last_largest_byte = later(times->last_largest_byte, tile->output_byte);
     clock->last = tile;
-    times->dram_byte[FUSED_LOADED] += tile->load_byte;
-    times->dram_byte[group->store_way] += tile->store_byte;
-    if (group->stream)
-        times->dram_byte[FUSED_STREAMED_IN] += group->stream[p].byte;
     times->core_energy_j += tile->energy_j;
-    times->n_tensor += tile->n_load + 1;
-    times->n_read += tile->n_load + (group->stream ? group->stream[p].n_kept : 0);
 }
 
 static void run(struct group_state *group, struct soma_group_times *times)
 {
     const struct soma_lfa *part = group->plan.lfa;
-    bool compat = group->plan.context->compat;
+    const bool compat = group->plan.context->compat;
     struct clock clock = {.dram = group->stream ? group->stream[0].ahead : 0};
     for (uint32_t g = 0, p = 0; g < part->n_flc; g++) {
         uint32_t stop = soma_group_stop(part, g);
@@ -360,8 +425,8 @@ static void run(struct group_state *group, struct soma_group_times *times)
     }
     times->last_byte = clock.living_byte + clock.last->load_byte;
     times->last_largest_byte = later(times->last_largest_byte, clock.last->largest_load_byte);
-    times->inner_byte = times->peak_byte;
-    times->peak_byte = later(times->peak_byte, times->last_byte);
+    times->inner_byte = clock.peak_byte;
+    times->peak_byte = later(clock.peak_byte, times->last_byte);
     times->before_last = clock.before;
     times->last = clock.now;
     times->moved = clock.dram;
@@ -372,7 +437,7 @@ static void allocate(struct group_state *group, struct arena *scratch)
 {
     size_t n = (size_t)group->plan.n_tile + 1;
     size_t n_tile = group->plan.context->compat ? group->plan.lfa->n_layer : group->plan.n_tile;
-    group->tile = arena_alloc(scratch, n_tile, sizeof *group->tile);
+    group->tile = arena_alloc_unset(scratch, n_tile, sizeof *group->tile);
     if (group->plan.graph->streams)
         group->stream = arena_alloc(scratch, n, sizeof *group->stream);
     group->store_way = soma_streams(group->plan.graph, TENSOR_OUTPUT) ? FUSED_STREAMED_OUT : FUSED_STORED;

@@ -16,15 +16,23 @@ enum { FIRST_ROOM = 1 << 8, ROOM_MAX = 1 << 17 };
 
 /* A layer group's key is the hash of its layers, group borders and tiling numbers, twice: 128 bits. */
 struct entry {
-    uint64_t key[2]; /* key[0] 0: empty */
+    uint64_t key_too; /* the second half of the key */
     struct soma_group_times times;
+};
+
+/* Slots are small and entries lie one after the other, so that what is looked through and moved stays in the
+ * caches. */
+struct slot {
+    uint64_t key; /* the first half; 0: empty */
+    struct entry *entry;
 };
 
 struct soma_lfa_prices {
     const struct soma_search *search;
     struct arena scratch;
-    struct entry *entry; /* (room) a power of two, at most 3/4 full */
+    struct slot *slot; /* (room) a power of two, at most 3/4 full */
     size_t room, count;
+    struct arena entries;
     uint32_t *word; /* (2 n_layer + 1) of a key */
     struct arena own;
     struct soma_tile_memo *memo;
@@ -40,16 +48,17 @@ enum dse_status soma_lfa_prices_new(const struct soma_search *search, struct som
     if (prices) {
         prices->search = search;
         prices->room = FIRST_ROOM;
-        prices->entry = calloc(prices->room, sizeof *prices->entry);
+        prices->slot = calloc(prices->room, sizeof *prices->slot);
         prices->word = calloc(2 * (size_t)search->context.network->n_layer + 1, sizeof *prices->word);
         arena_init(&prices->scratch);
+        arena_init(&prices->entries);
         arena_init(&prices->own);
         prices->memo = soma_tile_memo_new(search->context.network->n_layer, &prices->own);
         const size_t n_group = search->context.graph->fold ? search->context.network->n_layer : 0;
         prices->group = arena_alloc(&prices->own, n_group, sizeof *prices->group);
         prices->segment = arena_alloc(&prices->own, n_group, sizeof *prices->segment);
     }
-    if (!prices || !prices->memo || !prices->entry || !prices->word || prices->own.failed) {
+    if (!prices || !prices->memo || !prices->slot || !prices->word || prices->own.failed) {
         soma_lfa_prices_free(prices);
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the prices of layer groups");
     }
@@ -62,8 +71,9 @@ void soma_lfa_prices_free(struct soma_lfa_prices *prices)
     if (!prices)
         return;
     arena_free(&prices->scratch);
+    arena_free(&prices->entries);
     arena_free(&prices->own);
-    free(prices->entry);
+    free(prices->slot);
     free(prices->word);
     free(prices);
 }
@@ -87,28 +97,31 @@ static void make_key(const struct soma_lfa_prices *prices, const struct soma_lfa
 }
 
 /* Where the key is or would be. */
-static struct entry *find(struct entry *entry, size_t room, const uint64_t key[2])
+static struct slot *find(struct slot *slot, size_t room, const uint64_t key[2])
 {
     size_t i = (size_t)(key[0] >> 1) & (room - 1);
-    while (entry[i].key[0] && (entry[i].key[0] != key[0] || entry[i].key[1] != key[1]))
+    while (slot[i].key && (slot[i].key != key[0] || slot[i].entry->key_too != key[1]))
         i = (i + 1) & (room - 1);
-    return &entry[i];
+    return &slot[i];
 }
 
 /* Twice the room; at the limit, or without memory, all is forgotten instead. */
 static void make_room(struct soma_lfa_prices *prices)
 {
-    struct entry *larger = prices->room < ROOM_MAX ? calloc(2 * prices->room, sizeof *larger) : NULL;
+    struct slot *larger = prices->room < ROOM_MAX ? calloc(2 * prices->room, sizeof *larger) : NULL;
     if (!larger) {
-        memset(prices->entry, 0, prices->room * sizeof *prices->entry);
+        memset(prices->slot, 0, prices->room * sizeof *prices->slot);
+        arena_reset(&prices->entries);
         prices->count = 0;
         return;
     }
     for (size_t i = 0; i < prices->room; i++)
-        if (prices->entry[i].key[0])
-            *find(larger, 2 * prices->room, prices->entry[i].key) = prices->entry[i];
-    free(prices->entry);
-    prices->entry = larger;
+        if (prices->slot[i].key) {
+            const uint64_t key[2] = {prices->slot[i].key, prices->slot[i].entry->key_too};
+            *find(larger, 2 * prices->room, key) = prices->slot[i];
+        }
+    free(prices->slot);
+    prices->slot = larger;
     prices->room *= 2;
 }
 
@@ -121,22 +134,24 @@ static enum dse_status group_times(struct soma_lfa_prices *prices, const struct 
     uint64_t key[2];
     *times = NULL;
     make_key(prices, lfa, first, past, key);
-    struct entry *entry = find(prices->entry, prices->room, key);
-    if (!entry->key[0]) {
-        struct soma_group_times made;
+    struct slot *slot = find(prices->slot, prices->room, key);
+    if (!slot->key) {
         if (look && soma_search_is_over(prices->search))
             return DSE_OK;
         if (4 * (prices->count + 1) > 3 * prices->room) {
             make_room(prices);
-            entry = find(prices->entry, prices->room, key);
+            slot = find(prices->slot, prices->room, key);
         }
+        struct entry *made = arena_alloc_unset(&prices->entries, 1, sizeof *made);
+        DSE_TRY(arena_check(&prices->entries, "the prices of layer groups", err));
         arena_reset(&prices->scratch);
-        DSE_TRY(
-            soma_group_times(prices->search, lfa, first, past, prices->memo, &prices->scratch, &made, err));
-        *entry = (struct entry){{key[0], key[1]}, made};
+        DSE_TRY(soma_group_times(prices->search, lfa, first, past, prices->memo, &prices->scratch,
+                                 &made->times, err));
+        made->key_too = key[1];
+        *slot = (struct slot){key[0], made};
         prices->count++;
     }
-    *times = &entry->times;
+    *times = &slot->entry->times;
     return DSE_OK;
 }
 
