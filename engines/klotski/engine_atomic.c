@@ -118,8 +118,11 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
         state->target = state->most; /* the fewest uops */
         state->is_empty = !is_allowed(state, state->target);
     } while (state->is_empty && klotski_more_uops(&state->rules));
-    if (state->is_empty)
+    if (state->is_empty) {
+        DSE_TRY(klotski_fewest_cut(&state->task, &state->rules, arena, &state->given, err));
+        state->is_empty = !state->given;
         return DSE_OK;
+    }
     const struct annealing_space space = {state, propose, undo, keep, restore};
     const struct annealing_options options = {
         .rule = ANNEALING_RATIO,

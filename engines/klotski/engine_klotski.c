@@ -241,7 +241,9 @@ static enum dse_status make_grid(struct state *state, struct engine_context *con
     do
         DSE_TRY(find_grid(state, context, arena, err));
     while (state->grid.n == 0 && klotski_more_uops(&state->rules));
-    return DSE_OK;
+    if (state->grid.n == 0)
+        DSE_TRY(klotski_fewest_cut(&state->task, &state->rules, arena, &given, err));
+    return given ? fixed_grid(state, context, given, arena, err) : DSE_OK;
 }
 
 /* Begins the search for so many cores, as a task with that mesh would. */

@@ -86,6 +86,18 @@ struct state {
     struct arena scratch;
 };
 
+/* One partition alone. */
+static enum dse_status start_at(struct state *state, const struct uop_cut *cut, struct arena *arena,
+                                struct dse_error *err)
+{
+    const uint32_t n_layer = state->task.network.n_layer;
+    state->grid[FROM_SHARED] = (struct partition_grid){.n = 1, .n_cut = n_layer};
+    state->grid[FROM_SHARED].cut = arena_alloc(arena, n_layer, sizeof *cut);
+    DSE_TRY(arena_check(arena, "a partition", err));
+    memcpy(state->grid[FROM_SHARED].cut, cut, n_layer * sizeof *cut);
+    return DSE_OK;
+}
+
 static enum dse_status make_starts(struct state *state, struct engine_context *context, struct dse_error *err)
 {
     const struct uop_network *network = &state->task.network;
@@ -95,13 +107,8 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
     struct tile_lists of_grid;
     DSE_TRY(tile_lists_of_parts(network, machine, &state->rules, arena, &state->lists, err));
     DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, &state->task, &given, err));
-    if (given) {
-        state->grid[FROM_SHARED] = (struct partition_grid){.n = 1, .n_cut = network->n_layer};
-        state->grid[FROM_SHARED].cut = arena_alloc(arena, network->n_layer, sizeof *given);
-        DSE_TRY(arena_check(arena, "a partition", err));
-        memcpy(state->grid[FROM_SHARED].cut, given, network->n_layer * sizeof *given);
-        return DSE_OK;
-    }
+    if (given)
+        return start_at(state, given, arena, err);
     DSE_TRY(partition_grid_of(network, machine, &state->rules, arena, &state->grid[FROM_SHARED], err));
     if (engine_context_option(context, OPTION_PARTITION) == PARTITION_GROUP)
         return DSE_OK;
@@ -144,7 +151,11 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     do
         DSE_TRY(make_starts(state, context, err));
     while (!has_start(state) && klotski_more_uops(&state->rules));
-    return DSE_OK;
+    if (has_start(state))
+        return DSE_OK;
+    const struct uop_cut *fewest;
+    DSE_TRY(klotski_fewest_cut(&state->task, &state->rules, arena, &fewest, err));
+    return fewest ? start_at(state, fewest, arena, err) : DSE_OK;
 }
 
 /* Prices the next start of a track and remembers the best one. */

@@ -1,4 +1,4 @@
-/* Counts what each layer needs at least (tile_least_count); layers that are alike are counted once. */
+/* Counts what each layer needs at least (tile_fewest); layers that are alike are counted once. */
 #include "engines/klotski/klotski_fit.h"
 
 #include <inttypes.h>
@@ -13,6 +13,7 @@ enum { GROWN_MAX = UOP_MAX / 50 * 49 };
 /* The fewest uops of a network, a sample. */
 struct fewest {
     uint64_t n;
+    struct uop_cut *cut; /* (n_layer) */
     uint32_t misfit; /* the first layer of which no tile fits; n_layer: there is none */
     uint32_t most;   /* the layer that needs the most, and how many */
     uint64_t n_most;
@@ -22,15 +23,17 @@ static enum dse_status find_fewest(const struct uop_network *network, const stru
                                    enum uop_sram sram, struct arena *arena, struct fewest *out,
                                    struct dse_error *err)
 {
+    *out = (struct fewest){.misfit = network->n_layer,
+                           .cut = arena_alloc(arena, network->n_layer, sizeof *out->cut)};
     uint64_t *n = arena_alloc(arena, network->n_layer, sizeof *n);
-    *out = (struct fewest){.misfit = network->n_layer};
     DSE_TRY(arena_check(arena, "the uops of layers", err));
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct kc_tile *whole = &network->layer[l].whole;
         uint32_t like = 0;
         while (memcmp(&network->layer[like].whole, whole, sizeof *whole) != 0)
             like++;
-        n[l] = like < l ? n[like] : tile_least_count(whole, machine, sram);
+        n[l] = like < l ? n[like] : tile_fewest(whole, machine, sram, &out->cut[l]);
+        out->cut[l] = out->cut[like];
         if (n[l] == 0 && out->misfit == network->n_layer)
             out->misfit = l;
         if (n[l] > out->n_most) {
@@ -62,6 +65,7 @@ static enum dse_status check_fewest(const struct engine_question *question, cons
                                     const struct fewest *fewest, struct dse_error *err)
 {
     const double max_uops = engine_question_option(question, "max_uops");
+    const int most = max_uops == KLOTSKI_MAX_UOPS_STANDARD ? GROWN_MAX : UOP_MAX;
     if (fewest->misfit < network->n_layer)
         return dse_fail(err, DSE_BAD_USAGE,
                         "network %s: no tile of layer %s fits the %" PRIu64
@@ -74,13 +78,13 @@ static enum dse_status check_fewest(const struct engine_question *question, cons
                         " uops at least (layer %s %" PRIu64 "), and max_uops = %.0f; set a larger max_uops",
                         network->network->name, network->n_layer, fewest->n, name_of(network, fewest->most),
                         fewest->n_most, max_uops);
-    if (fewest->n > (double)UOP_MAX / n_sample)
+    if (fewest->n > (uint64_t)most / n_sample)
         return dse_fail(err, DSE_BAD_USAGE,
                         "network %s: for the accelerators' memories its %u layers with MACs need %" PRIu64
                         " uops at least for each of %u samples (layer %s %" PRIu64
                         "), more than %d; take a smaller batch or larger memories",
                         network->network->name, network->n_layer, fewest->n, n_sample,
-                        name_of(network, fewest->most), fewest->n_most, UOP_MAX);
+                        name_of(network, fewest->most), fewest->n_most, most);
     return DSE_OK;
 }
 
@@ -146,6 +150,18 @@ bool klotski_more_uops(struct tile_rules *rules)
         return false;
     rules->max_uops = 2 * rules->max_uops < GROWN_MAX ? 2 * rules->max_uops : GROWN_MAX;
     return true;
+}
+
+enum dse_status klotski_fewest_cut(const struct klotski_task *task, const struct tile_rules *rules,
+                                   struct arena *arena, const struct uop_cut **cut, struct dse_error *err)
+{
+    struct fewest fewest;
+    *cut = NULL;
+    if (!rules->grows)
+        return DSE_OK;
+    DSE_TRY(find_fewest(&task->network, &task->machine, rules->sram, arena, &fewest, err));
+    *cut = fewest.misfit == task->network.n_layer ? fewest.cut : NULL;
+    return DSE_OK;
 }
 
 enum dse_status klotski_search_of(const struct engine_context *context, size_t first, bool folds, bool given,

@@ -19,6 +19,12 @@ DSE_MUST_CHECK enum dse_status klotski_search_of(const struct engine_context *co
                                                  struct klotski_task *task, struct tile_rules *rules,
                                                  struct dse_error *err);
 
+/* Where no candidate of an engine fits though max_uops has grown: the fewest uops, with a tile for each layer
+ * (network.n_layer). NULL: not even that. Memory from `arena`. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status klotski_fewest_cut(const struct klotski_task *task,
+                                                  const struct tile_rules *rules, struct arena *arena,
+                                                  const struct uop_cut **cut, struct dse_error *err);
+
 /* Doubles max_uops where nothing has fitted; false: it is a limit. */
 bool klotski_more_uops(struct tile_rules *rules);
 

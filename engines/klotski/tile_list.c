@@ -242,7 +242,8 @@ static uint32_t most_that_fits(const struct kc_tile *whole, const struct kc_mach
     return least(low * unit, most);
 }
 
-uint64_t tile_least_count(const struct kc_tile *whole, const struct kc_machine *machine, enum uop_sram sram)
+uint64_t tile_fewest(const struct kc_tile *whole, const struct kc_machine *machine, enum uop_sram sram,
+                     struct uop_cut *best)
 {
     uint64_t fewest = UINT64_MAX;
     struct uop_cut cut;
@@ -256,8 +257,10 @@ uint64_t tile_least_count(const struct kc_tile *whole, const struct kc_machine *
                     cut.oc = most_that_fits(whole, machine, sram, cut, whole->k, whole->k * whole->g);
                 if (cut.ic < whole->c || whole->g <= 1 || cut.oc == 0)
                     cut.oc = most_that_fits(whole, machine, sram, cut, machine->k_lane, whole->k);
-                if (cut.oc && uop_cut_count(whole, cut) < fewest)
+                if (cut.oc && uop_cut_count(whole, cut) < fewest) {
                     fewest = uop_cut_count(whole, cut);
+                    *best = cut;
+                }
             }
     return fewest == UINT64_MAX ? 0 : fewest;
 }

@@ -51,8 +51,9 @@ static inline uint32_t tile_times(const struct tile_rules *rules, uint32_t l)
 }
 
 /* The fewest uops, without those that add up, that a layer can be cut into so that each fits its accelerator,
- * with channels in lanes; 0: none fits. */
-uint64_t tile_least_count(const struct kc_tile *whole, const struct kc_machine *machine, enum uop_sram sram);
+ * with channels in lanes, and the `cut` that does it; 0: none fits. */
+uint64_t tile_fewest(const struct kc_tile *whole, const struct kc_machine *machine, enum uop_sram sram,
+                     struct uop_cut *cut);
 
 /* The least size from `size` on, and below twice that, which divides the whole; `size` where there is none. What
  * is left over at the end fits a mapper's arrays badly, as any odd number of channels does. */
