@@ -130,31 +130,34 @@ uint32_t block_fold_repeated(const struct block_fold *fold, const struct uop_gra
 }
 
 /* Of starts `at`, or with `ends` of ends. */
-static uint64_t cycle_of(const struct block_fold *fold, const struct uop_graph *graph, const uint64_t *at,
-                         bool ends)
+static uint64_t cycle_of(const struct block_fold *fold, const struct uop_graph *graph, uint32_t n_core,
+                         const uint64_t *at, bool ends)
 {
     uint64_t sum = 0, before = 0;
     for (uint32_t s = 0; s < fold->of->n_segment; s++) {
-        uint64_t end = before;
+        uint64_t end = before, work = 0;
         for (uint32_t u = 0; u < graph->n_uop; u++) {
+            if (segment_of(fold, graph->uop[u].layer) != s)
+                continue;
             const uint64_t finish = ends ? at[u] : at[u] + graph->uop[u].cycle;
-            if (segment_of(fold, graph->uop[u].layer) == s && finish > end)
-                end = finish;
+            end = finish > end ? finish : end;
+            work += graph->uop[u].cycle;
         }
-        sum += fold->of->of[s].times * (end - before);
+        const uint64_t least = (work + n_core - 1) / n_core;
+        sum += fold->of->of[s].times * (end - before > least ? end - before : least);
         before = end;
     }
     return sum;
 }
 
-uint64_t block_fold_cycle(const struct block_fold *fold, const struct uop_graph *graph,
+uint64_t block_fold_cycle(const struct block_fold *fold, const struct uop_graph *graph, uint32_t n_core,
                           const uint64_t *finish)
 {
-    return cycle_of(fold, graph, finish, true);
+    return cycle_of(fold, graph, n_core, finish, true);
 }
 
 uint64_t block_fold_cycle_of_starts(const struct block_fold *fold, const struct uop_graph *graph,
-                                    const uint64_t *start)
+                                    uint32_t n_core, const uint64_t *start)
 {
-    return cycle_of(fold, graph, start, false);
+    return cycle_of(fold, graph, n_core, start, false);
 }

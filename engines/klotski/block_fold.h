@@ -34,12 +34,13 @@ DSE_MUST_CHECK enum dse_status block_fold_lists(const struct block_fold *fold, c
 uint32_t block_fold_repeated(const struct block_fold *fold, const struct uop_graph *whole);
 
 /* About what the whole network takes, for searches: from the end of what stands before a block to the end of
- * the block as often as the block is there. `finish` (n_uop) of the uops of `once`. */
-uint64_t block_fold_cycle(const struct block_fold *fold, const struct uop_graph *graph,
+ * the block, or its work over `n_core` cores where that is more, as often as the block is there. Exact where
+ * all of a repetition waits for all of the one before. `finish` (n_uop) of the uops of `once`. */
+uint64_t block_fold_cycle(const struct block_fold *fold, const struct uop_graph *graph, uint32_t n_core,
                           const uint64_t *finish);
 
-/* The same where nothing but their work lies between the starts of uops (n_uop) and their ends. */
+/* The same of starts (n_uop), where nothing but their cycles lies between these and the ends. */
 uint64_t block_fold_cycle_of_starts(const struct block_fold *fold, const struct uop_graph *graph,
-                                    const uint64_t *start);
+                                    uint32_t n_core, const uint64_t *start);
 
 #endif

@@ -21,7 +21,7 @@ enum dse_status cut_price(struct cut_pricer *pricer, const struct uop_cut *cut, 
         DSE_TRY(placing_list(&placing, is_free ? limit : UINT64_MAX, pricer->scratch, cycle, err));
         if (is_free) {
             if (task->fold && *cycle != UINT64_MAX)
-                *cycle = block_fold_cycle_of_starts(task->fold, &graph, placing.times.start);
+                *cycle = block_fold_cycle_of_starts(task->fold, &graph, task->n_core, placing.times.start);
             *cycle = *cycle < limit ? *cycle : UINT64_MAX;
             return DSE_OK;
         }
@@ -31,7 +31,7 @@ enum dse_status cut_price(struct cut_pricer *pricer, const struct uop_cut *cut, 
     if (status != DSE_OK && status != DSE_BAD_INPUT)
         return status;
     if (status == DSE_OK && task->fold)
-        *cycle = block_fold_cycle(task->fold, &graph, placing.times.finish);
+        *cycle = block_fold_cycle(task->fold, &graph, task->n_core, placing.times.finish);
     *cycle = status == DSE_OK && *cycle < limit ? *cycle : UINT64_MAX; /* else: what it needs does not fit */
     return DSE_OK;
 }

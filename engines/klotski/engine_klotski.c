@@ -332,7 +332,7 @@ static enum dse_status bring_weights(struct state *state, const struct engine_co
     DSE_TRY(arena_check(scratch, "the times of a schedule", err));
     DSE_TRY(klotski_lists(start, core, graph->n_uop, n_core, scratch, &plan.schedule, err));
     DSE_TRY(uop_run(graph, &state->task.machine, &plan.schedule, &setting, scratch, &times, link, err));
-    *cycle = state->task.fold ? block_fold_cycle(state->task.fold, graph, times.finish) : times.cycle;
+    *cycle = state->task.fold ? block_fold_cycle(state->task.fold, graph, n_core, times.finish) : times.cycle;
     return DSE_OK;
 }
 
@@ -354,7 +354,7 @@ static enum dse_status try_candidate(struct state *state, struct engine_context 
         list_b_level(&graph, 0, graph.n_uop, priority);
     uint64_t cycle = list_schedule(list, 0, graph.n_uop, priority, UINT64_MAX, start, core);
     if (state->task.fold)
-        cycle = block_fold_cycle_of_starts(state->task.fold, &graph, start);
+        cycle = block_fold_cycle_of_starts(state->task.fold, &graph, state->n_core, start);
     DSE_TRY(bring_weights(state, context, &graph, start, core, &cycle, err));
     *cost = cost_of(value_of(context, OPTION_SCORE), &graph, cycle);
     engine_context_count(context, 1);

@@ -158,6 +158,16 @@ static enum dse_status init(void *memory, struct engine_context *context, struct
     return fewest ? start_at(state, fewest, arena, err) : DSE_OK;
 }
 
+/* One of so many starts of a grid is tried: all where 1,500 uops do, else fewer, as they take longer. */
+static uint32_t stride_of(const struct state *state, const struct partition_grid *grid)
+{
+    enum { MOST = 768, LEAST = 8 };
+    if (!state->rules.grows || state->rules.max_uops <= KLOTSKI_MAX_UOPS_STANDARD * state->rules.batch)
+        return 1;
+    const uint32_t n = (uint32_t)((uint64_t)MOST * KLOTSKI_MAX_UOPS_STANDARD / state->rules.max_uops);
+    return grid->n / (n > LEAST ? n : LEAST) + 1;
+}
+
 /* Prices the next start of a track and remembers the best one. */
 static enum dse_status try_start(struct state *state, struct track *track, struct engine_context *context,
                                  struct dse_error *err)
@@ -169,7 +179,7 @@ static enum dse_status try_start(struct state *state, struct track *track, struc
         const size_t at = (size_t)track->next * grid->n_cut + (grid->n_cut == 1 ? 0 : l);
         state->cut[l] = uop_cut_clip(&state->task.network.layer[l].whole, grid->cut[at]);
     }
-    track->next++;
+    track->next += stride_of(state, grid);
     const uint64_t limit = track->has_best ? track->best_cycle : UINT64_MAX;
     DSE_TRY(cut_price(&track->pricer, state->cut, limit, &cycle, err));
     engine_context_count(context, 1);
