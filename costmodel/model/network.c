@@ -199,3 +199,25 @@ bool layer_same_problem(const struct layer *a, const struct layer *b)
            a->stride[1] == b->stride[1] && a->dilation[0] == b->dilation[0] &&
            a->dilation[1] == b->dilation[1];
 }
+
+/* Of joined networks several may have a parameter of one name, with one value where it is set. */
+static bool is_said(const struct network *network, uint32_t i)
+{
+    bool said = network->parameter[i].is_default;
+    for (uint32_t k = 0; k < i && !said; k++)
+        said = !network->parameter[k].is_default &&
+               strcmp(network->parameter[k].name, network->parameter[i].name) == 0;
+    return said;
+}
+
+void network_write_name(const struct network *network, struct text_buffer *out)
+{
+    const char *between = "parameters: {";
+    text_append(out, "network: %s\n", network->name);
+    for (uint32_t i = 0; i < network->n_parameter; i++)
+        if (!is_said(network, i)) {
+            text_append(out, "%s%s: %s", between, network->parameter[i].name, network->parameter[i].value);
+            between = ", ";
+        }
+    text_append(out, "%s", between[0] == ',' ? "}\n" : "");
+}

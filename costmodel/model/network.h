@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "costmodel/model/problem.h"
 
 /* Documented limits; the reader refuses what lies beyond them. */
@@ -100,6 +101,7 @@ struct network_parameter {
     const char *name;
     const char *value;
     const char *accepted; /* "prefill, decode" or "from 1 to 4096" */
+    bool is_default;      /* the value is the file's own */
 };
 
 struct network {
@@ -236,6 +238,10 @@ uint64_t network_weight_words(const struct network *network);
 
 /* The batch that all layers of the network have by their file, 1 where it says none; 0 when they differ. */
 uint32_t network_batch(const struct network *network);
+
+/* How the text of a schedule says of what network it is: "network: gpt2" and, in a line of its own, the
+ * parameters that have not the file's own values, "parameters: {size: xl}". */
+void network_write_name(const struct network *network, struct text_buffer *out);
 
 /* Whether the two layers are the same loop nest (layer_problem gives equal problems up to the name for every
  * batch, also the own one), so that one mapping serves both. Padding and names do not matter; a linear layer

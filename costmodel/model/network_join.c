@@ -118,6 +118,7 @@ static struct network_parameter *copy_parameters(const struct network *part, uin
             at->name = arena_copy_text(arena, from->name, strlen(from->name));
             at->value = arena_copy_text(arena, from->value, strlen(from->value));
             at->accepted = arena_copy_text(arena, from->accepted, strlen(from->accepted));
+            at->is_default = from->is_default;
         }
     return list;
 }

@@ -358,8 +358,9 @@ static enum dse_status keep_parameters(struct expander *e, struct network_expans
     for (size_t i = 0; i < e->scope.n; i++) {
         const struct scope_symbol *symbol = &e->scope.symbol[i];
         if (symbol->is_parameter && !(symbol->set && symbol->set->by_file))
-            list[out->n_parameter++] = (struct network_parameter){
-                symbol->name, scope_text(&e->scope, &symbol->value), scope_accepted(&e->scope, i)};
+            list[out->n_parameter++] =
+                (struct network_parameter){symbol->name, scope_text(&e->scope, &symbol->value),
+                                           scope_accepted(&e->scope, i), symbol->is_default};
     }
     out->parameter = list;
     return arena_check(e->arena, "a network", err);

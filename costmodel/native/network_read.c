@@ -310,10 +310,10 @@ static enum dse_status keep_expansion(const struct network_expansion *expansion,
     }
     for (uint32_t i = 0; i < expansion->n_parameter; i++) {
         const struct network_parameter *from = &expansion->parameter[i];
-        parameter[i] =
-            (struct network_parameter){arena_copy_text(arena, from->name, strlen(from->name)),
-                                       arena_copy_text(arena, from->value, strlen(from->value)),
-                                       arena_copy_text(arena, from->accepted, strlen(from->accepted))};
+        parameter[i] = (struct network_parameter){
+            arena_copy_text(arena, from->name, strlen(from->name)),
+            arena_copy_text(arena, from->value, strlen(from->value)),
+            arena_copy_text(arena, from->accepted, strlen(from->accepted)), from->is_default};
     }
     net->n_repeat = expansion->n_repeat;
     net->repeat = repeat;

@@ -91,7 +91,7 @@ const char *scope_accepted(const struct scope *scope, size_t i)
 }
 
 /* [small, medium, large]: the first is the default. */
-static enum dse_status find_choice(const struct scope_symbol *symbol, struct scope_value *value,
+static enum dse_status find_choice(struct scope_symbol *symbol, struct scope_value *value,
                                    struct dse_error *err)
 {
     const struct ynode *node = symbol->node;
@@ -107,6 +107,7 @@ static enum dse_status find_choice(const struct scope_symbol *symbol, struct sco
     if (status == DSE_OK && !value->word)
         status = fail_set(symbol->set, err, all.data);
     text_free(&all);
+    symbol->is_default = status == DSE_OK && value->word == node->item[0]->text;
     return status;
 }
 
@@ -152,11 +153,14 @@ static enum dse_status find_number(struct scope *scope, struct scope_symbol *sym
         if (!text_parse_u64(symbol->set->value, &given) || given > INT64_MAX || (int64_t)given < from ||
             (int64_t)given > to)
             return fail_set(symbol->set, err, range);
+        symbol->is_default = (int64_t)given == number;
         number = (int64_t)given;
     } else if (number < from || number > to) {
         return yaml_fail(scope->doc, symbol->node, err,
                          "%s is %" PRId64 " by default; from %" PRId64 " to %" PRId64 " is expected",
                          symbol->name, number, from, to);
+    } else {
+        symbol->is_default = true;
     }
     *value = (struct scope_value){.kind = SCOPE_NUMBER, .number = number};
     return DSE_OK;

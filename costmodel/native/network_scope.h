@@ -28,6 +28,7 @@ struct scope_symbol {
     enum { SCOPE_NEW, SCOPE_OPEN, SCOPE_DONE } state;
     struct scope_value value; /* SCOPE_DONE */
     int64_t from, to;         /* of a parameter that is a number, likewise */
+    bool is_default;          /* of a parameter: it has the value that it has unless set; likewise */
 };
 
 struct scope {

@@ -284,7 +284,8 @@ static enum dse_status run_schedule(const struct cli_args *args, const struct co
         if (cli_has(args, of_mappings[i]))
             return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to a mapping; %s is a %s", of_mappings[i],
                             args->operand[2], format->name);
-    DSE_TRY(input_network(args->operand[1], args, &network, err));
+    DSE_TRY(input_schedule_network(args->operand[1], args, request->path, request->text, request->length,
+                                   &network, err));
     request->network = &network;
     if (request->batch == 0)
         request->batch = network_batch(&network);

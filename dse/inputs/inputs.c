@@ -164,21 +164,99 @@ static enum dse_status read_networks(const char *const *name, size_t n, struct n
     return status;
 }
 
+static enum dse_status read_named(const char *name, const struct network_settings *settings,
+                                  struct arena *arena, struct network *network, struct dse_error *err)
+{
+    const char *const *part;
+    size_t n;
+    DSE_TRY(network_names(name, is_network, NULL, arena, &part, &n, err));
+    return n == 1 ? read_network(name, settings, network, err)
+                  : read_networks(part, n, *settings, arena, network, err);
+}
+
 enum dse_status input_network(const char *name, const struct cli_args *args, struct network *network,
                               struct dse_error *err)
 {
     struct arena arena;
     struct network_settings settings;
-    const char *const *part;
-    size_t n;
     arena_init(&arena);
     enum dse_status status = read_settings(args, &arena, &settings, err);
     if (status == DSE_OK)
-        status = network_names(name, is_network, NULL, &arena, &part, &n, err);
-    if (status == DSE_OK)
-        status = n == 1 ? read_network(name, &settings, network, err)
-                        : read_networks(part, n, settings, &arena, network, err);
+        status = read_named(name, &settings, &arena, network, err);
     arena_free(&arena);
+    return status;
+}
+
+/* With the parameters that a schedule says and that are not given. */
+static enum dse_status add_said(const struct yaml_doc *doc, const struct ynode *said, struct arena *arena,
+                                struct network_settings *settings, struct dse_error *err)
+{
+    struct network_set *set = arena_alloc(arena, settings->n + said->n_item, sizeof *set);
+    size_t n = settings->n;
+    DSE_TRY(arena_check(arena, "the parameters of a network", err));
+    for (size_t i = 0; i < settings->n; i++)
+        set[i] = settings->set[i];
+    for (size_t i = 0; i < said->n_item; i++) {
+        bool given = false;
+        const char *value;
+        DSE_TRY(yaml_text(doc, said->item[i], said->key[i], &value, err));
+        for (size_t k = 0; k < settings->n; k++)
+            given = given || strcmp(set[k].name, said->key[i]) == 0;
+        if (!given)
+            set[n++] = (struct network_set){
+                .name = said->key[i], .value = value, .file = doc->path, .line = said->item[i]->line};
+    }
+    settings->set = set;
+    settings->n = n;
+    return DSE_OK;
+}
+
+/* Every parameter has the value that the schedule says, and others their file's own. */
+static enum dse_status check_said(const struct yaml_doc *doc, const struct ynode *said,
+                                  const struct network *network, struct dse_error *err)
+{
+    for (uint32_t i = 0; i < network->n_parameter; i++) {
+        const struct network_parameter *have = &network->parameter[i];
+        const struct ynode *value = yaml_find(said, have->name);
+        if (value && strcmp(value->text, have->value) != 0)
+            return yaml_fail(doc, value, err, "the schedule is for network.%s=%.60s, not %.60s", have->name,
+                             value->text, have->value);
+        if (!value && !have->is_default)
+            return yaml_fail(doc, said, err,
+                             "the schedule is for the %s that network %s has by its file, not %.60s",
+                             have->name, network->name, have->value);
+    }
+    return DSE_OK;
+}
+
+static enum dse_status read_said(const char *name, const struct cli_args *args, const struct yaml_doc *doc,
+                                 struct arena *arena, struct network *network, struct dse_error *err)
+{
+    const struct ynode *said = yaml_find(doc->root, "parameters");
+    struct network_settings settings;
+    if (said)
+        DSE_TRY(yaml_is_mapping(doc, said, "parameters", err));
+    DSE_TRY(read_settings(args, arena, &settings, err));
+    if (said)
+        DSE_TRY(add_said(doc, said, arena, &settings, err));
+    DSE_TRY(read_named(name, &settings, arena, network, err));
+    const enum dse_status status = said ? check_said(doc, said, network, err) : DSE_OK;
+    if (status != DSE_OK)
+        network_free(network);
+    return status;
+}
+
+enum dse_status input_schedule_network(const char *name, const struct cli_args *args, const char *path,
+                                       const char *text, size_t length, struct network *network,
+                                       struct dse_error *err)
+{
+    struct arena arena;
+    struct yaml_doc doc;
+    DSE_TRY(yaml_parse(&doc, path, text, length, err));
+    arena_init(&arena);
+    const enum dse_status status = read_said(name, args, &doc, &arena, network, err);
+    arena_free(&arena);
+    yaml_doc_free(&doc);
     return status;
 }
 

@@ -39,6 +39,12 @@ DSE_MUST_CHECK enum dse_status input_architecture(const char *name, const struct
 DSE_MUST_CHECK enum dse_status input_network(const char *name, const struct cli_args *args,
                                              struct network *network, struct dse_error *err);
 
+/* The same for the text (`length` bytes) of a schedule in the file `path`: parameters that it says
+ * (network_write_name) need not be given. DSE_BAD_INPUT: it says others than those that are. */
+DSE_MUST_CHECK enum dse_status input_schedule_network(const char *name, const struct cli_args *args,
+                                                      const char *path, const char *text, size_t length,
+                                                      struct network *network, struct dse_error *err);
+
 /* One network as input_network has it, or the paths of several (n) problem files, which are a list of
  * layers. */
 DSE_MUST_CHECK enum dse_status input_problems(const char *const *name, size_t n, const struct cli_args *args,

@@ -103,7 +103,7 @@ static enum dse_status evaluate_text(const struct cli_args *args, const char *pa
     if (!name)
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "the schedule names no network; --network does");
     DSE_TRY(cli_number(args, "batch", 1, UINT32_MAX, &batch, err));
-    DSE_TRY(input_network(name, args, &network, err));
+    DSE_TRY(input_schedule_network(name, args, path, text, length, &network, err));
     struct schedule_request request = {.arch = arch,
                                        .network = &network,
                                        .batch = batch ? (uint32_t)batch : network_batch(&network),

@@ -30,13 +30,12 @@ static void write_core(const struct uop_graph *graph, const struct uop_schedule 
 void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, struct text_buffer *out)
 {
     const struct uop_network *network = graph->network;
-    text_append(out,
-                "uops: 1\nnetwork: %s\n"
-                "options: {sums: %s, sram: %s, memory: %s, transport: %s, firing: %s%s%s}\npartition:\n",
-                network->network->name, uop_sums_name[plan->sums], uop_sram_name[plan->sram],
-                uop_memory_name[plan->memory], uop_transport_name[plan->transport],
-                uop_firing_name[plan->schedule.firing], network->vector ? ", vector: " : "",
-                network->vector ? uop_vector_name[network->vector] : "");
+    text_append(out, "uops: 1\n");
+    network_write_name(network->network, out);
+    text_append(out, "options: {sums: %s, sram: %s, memory: %s, transport: %s, firing: %s%s%s}\npartition:\n",
+                uop_sums_name[plan->sums], uop_sram_name[plan->sram], uop_memory_name[plan->memory],
+                uop_transport_name[plan->transport], uop_firing_name[plan->schedule.firing],
+                network->vector ? ", vector: " : "", network->vector ? uop_vector_name[network->vector] : "");
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct uop_cut cut = graph->layer[l].cut;
         text_append(out, "- {layer: %s, h: %u, w: %u, ic: %u, oc: %u}\n",
@@ -237,11 +236,12 @@ static enum dse_status read_cores(struct reader *r, struct dse_error *err)
 /* Keys, network, partition. */
 static enum dse_status read_head(struct reader *r, struct dse_error *err)
 {
-    static const char *const key[] = {"uops", "network", "options", "partition", "cores"};
+    static const char *const key[] = {"uops",  "network",   "options", "partition",
+                                      "cores", "parameters" /* of the network, which is read with them */};
     const struct ynode *root = r->doc.root, *node;
     const char *name;
     uint64_t version;
-    DSE_TRY(yaml_check_keys(&r->doc, root, "a schedule of uops", key, 5, err));
+    DSE_TRY(yaml_check_keys(&r->doc, root, "a schedule of uops", key, sizeof key / sizeof key[0], err));
     DSE_TRY(yaml_require(&r->doc, root, "a schedule of uops", "uops", &node, err));
     DSE_TRY(yaml_u64(&r->doc, node, "uops", 1, 1, &version, err));
     DSE_TRY(yaml_require(&r->doc, root, "a schedule of uops", "network", &node, err));

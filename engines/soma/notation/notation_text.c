@@ -58,7 +58,9 @@ static void write_cut(const struct network_cut *cut, bool first, struct text_buf
 void soma_write(const struct network *network, bool compat, const struct soma_lfa *lfa,
                 const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, struct text_buffer *out)
 {
-    text_append(out, "soma: 1\nnetwork: %s\n%s", network->name, compat ? "compat: true\n" : "");
+    text_append(out, "soma: 1\n");
+    network_write_name(network, out);
+    text_append(out, "%s", compat ? "compat: true\n" : "");
     for (uint32_t i = 0; i < network->n_cut; i++)
         write_cut(&network->cut[i], i == 0, out);
     write_groups(network, lfa, out);
@@ -222,9 +224,10 @@ static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struc
                                    bool *has_dlsa, struct dse_error *err)
 {
     static const char *const key[] = {
-        "soma",    "network", "compat", "groups",
-        "tensors", "dram",    "core",   "core_evaluations", /* soma_core_read */
-        "cuts",                                             /* soma_parts_read */
+        "soma",       "network", "compat", "groups",
+        "tensors",    "dram",    "core",   "core_evaluations", /* soma_core_read */
+        "cuts",                                                /* soma_parts_read */
+        "parameters",                                          /* of the network, which is read with them */
     };
     const struct ynode *root = r->doc.root, *version = NULL, *name_node = NULL;
     uint64_t number = 0;

@@ -25,6 +25,30 @@ cp "$folder/out" "$folder/schedule.yaml"
 check 'eval of a schedule' same eval soma_edge @ "$folder/schedule.yaml"
 # shellcheck disable=SC2086
 check 'plot of a schedule' code 0 "$DSE" plot "$folder/schedule.yaml" --arch soma_edge --network gpt2 $set_both -o "$folder/x.svg"
+# Texts say what is not the file's own, and are read with it.
+for engine in 'soma_edge -e unfused' 'klotski -e tangram'; do
+    machine=${engine%% *}
+    # shellcheck disable=SC2086
+    check "a schedule of $engine" code 0 "$DSE" map $engine gpt2 $set_both -f yaml
+    cp "$folder/out" "$folder/said.yaml"
+    check 'says its parameters' grep -qx 'parameters: {sequence: 64, blocks: 1}' "$folder/said.yaml"
+    # shellcheck disable=SC2086
+    check 'with them' code 0 "$DSE" eval "$machine" gpt2 "$folder/said.yaml" $set_both -f csv
+    cp "$folder/out" "$folder/with"
+    check 'without' code 0 "$DSE" eval "$machine" gpt2 "$folder/said.yaml" -f csv
+    check 'the same' cmp "$folder/with" "$folder/out"
+    check 'a plot without' code 0 "$DSE" plot "$folder/said.yaml" --arch "$machine" -o "$folder/x.svg"
+    check 'another length' code 2 "$DSE" eval "$machine" gpt2 "$folder/said.yaml" --set network.sequence=128
+    check 'is refused' grep -q 'said.yaml:[0-9]*: the schedule is for network.sequence=64, not 128$' "$folder/err"
+    check 'another size' code 2 "$DSE" eval "$machine" gpt2 "$folder/said.yaml" --set network.size=medium
+    check 'is refused' grep -q 'said.yaml:[0-9]*: the schedule is for the size that network gpt2 has by its file, not medium$' "$folder/err"
+    sed 's/blocks: 1}/blocs: 1}/' "$folder/said.yaml" >"$folder/wrong.yaml"
+    check 'a wrong name' code 2 "$DSE" eval "$machine" gpt2 "$folder/wrong.yaml"
+    check 'is refused' grep -q 'wrong.yaml:[0-9]*: the network has no parameter blocs;.*did you mean blocks' "$folder/err"
+done
+check 'the default' code 0 "$DSE" map soma_edge mobilenet_v1 -e unfused -f yaml --set network.width=1.0
+check 'is not said' sh -c "! grep parameters '$folder/out'"
+
 check 'sample' same sample simba @ ffn1 -n 10
 check 'the last --set counts' code 0 "$DSE" list layers gpt2 --set network.blocks=3 --set network.blocks=2
 check 'two blocks' test "$(grep -c '\.norm1 ' "$folder/out")" -eq 2
