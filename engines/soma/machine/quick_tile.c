@@ -21,7 +21,7 @@ static const struct quick_effort efforts[] = {
 };
 
 /* So much worse than the round tile, each against its bound, may a tile be. */
-static const double worse_share = 1.03;
+static const double worse_share = 1.1;
 
 static const struct objective objective = MAPPER_CORE_OBJECTIVE;
 
