@@ -411,6 +411,26 @@ static enum dse_status make_layer(const struct cutter *cutter, uint32_t l, struc
     return set_name(cutter, from->name, "all", whole, err);
 }
 
+char *network_cut_part(const struct network *network, uint32_t l, char *text, size_t size)
+{
+    const char *name = network->layer[l].name, *mark = strrchr(name, '#');
+    const size_t length = mark ? (size_t)(mark - name) : 0;
+    unsigned k = 0, c = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; mark && i < network->n_cut; i++) {
+        const struct network_cut *cut = &network->cut[i];
+        if (strncmp(cut->layer, name, length) != 0 || cut->layer[length])
+            continue;
+        const int n = sscanf(mark, "#%u.%u", &k, &c);
+        if (n == 1)
+            (void)snprintf(text, size, "%u of %u", k, cut->k);
+        else if (n == 2)
+            (void)snprintf(text, size, "%u of %u, %u of %u", k, cut->k, c, cut->c);
+        break;
+    }
+    return text;
+}
+
 /* ---- the network ---- */
 
 /* Whether a part of layer l reads several parts of its second operand, which is one layer. */

@@ -6,6 +6,7 @@
 #define COSTMODEL_MODEL_NETWORK_CUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -38,6 +39,10 @@ uint32_t network_cut_k_next(const struct network *network, uint32_t l, uint32_t 
 
 /* Layer l as its largest part of k x c (c 1: along K only), without producers. k and c are possible. */
 struct layer network_cut_largest(const struct network *network, uint32_t l, uint32_t k, uint32_t c);
+
+/* Which part layer l of a network in parts is: "3 of 34"; "2 of 6, 1 of 4" for part 1 along C of part 2 along
+ * K. Empty for layers that are whole. Returns `text`. */
+char *network_cut_part(const struct network *network, uint32_t l, char *text, size_t size);
 
 /* DSE_BAD_INPUT: there is no such layer, or it cannot be cut so; the message has its name. */
 DSE_MUST_CHECK enum dse_status network_cut_check(const struct network *network, const struct network_cut *cut,

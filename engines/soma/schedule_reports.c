@@ -30,7 +30,22 @@ static const struct cell_column tile_column[] = {
     CELL_COLUMN("finish_cycle", "finish", LOOK_COUNT),
     CELL_COLUMN("stall_cycle", "stall", LOOK_COUNT),
     CELL_COLUMN("living_byte", "living bytes", LOOK_COUNT),
+    CELL_COLUMN("part", "part", LOOK_TEXT), /* it last: of layers in parts alone */
 };
+
+/* Columns, of which the last is there where some layer is in parts. */
+static void init_rows(struct cells *rows, const struct cell_column *column, size_t n,
+                      const struct soma_schedule *s)
+{
+    cells_init(rows, column, s->network->n_cut > 0 ? n : n - 1);
+}
+
+static void part_cell(struct cells *rows, const struct soma_schedule *s, uint32_t layer)
+{
+    char text[SHOWN_MAX];
+    if (s->network->n_cut > 0)
+        cells_text(rows, network_cut_part(s->network, layer, text, sizeof text));
+}
 
 /* Tiles in execution order; living_byte: in the buffer while the tile is next or runs. */
 static enum dse_status soma_report_tiles(const void *schedule, struct report *report, struct dse_error *err)
@@ -38,7 +53,7 @@ static enum dse_status soma_report_tiles(const void *schedule, struct report *re
     const struct soma_schedule *s = schedule;
     struct cells *rows = &report->rows;
     (void)err;
-    cells_init(rows, tile_column, sizeof tile_column / sizeof tile_column[0]);
+    init_rows(rows, tile_column, sizeof tile_column / sizeof tile_column[0], s);
     for (uint32_t i = 0; i < s->fused.n_tile; i++) {
         const struct fused_tile *tile = &s->fused.tile[i];
         cells_count(rows, i);
@@ -52,6 +67,7 @@ static enum dse_status soma_report_tiles(const void *schedule, struct report *re
         cells_count(rows, s->detail.trace.tile_finish[i]);
         cells_count(rows, s->detail.trace.tile_stall[i]);
         cells_count(rows, s->detail.trace.living_byte[i + 1]);
+        part_cell(rows, s, tile->layer);
     }
     return DSE_OK;
 }
@@ -72,6 +88,7 @@ static const struct cell_column tensor_column[] = {
     CELL_COLUMN("start_cycle", "start", LOOK_COUNT),
     CELL_COLUMN("finish_cycle", "finish", LOOK_COUNT),
     CELL_COLUMN("dram_byte", "moved", LOOK_COUNT),
+    CELL_COLUMN("part", "part", LOOK_TEXT), /* it last */
 };
 
 static void whole_or_none(struct cells *rows, int64_t value)
@@ -88,7 +105,7 @@ static enum dse_status soma_report_tensors(const void *schedule, struct report *
     const struct soma_schedule *s = schedule;
     struct cells *rows = &report->rows;
     (void)err;
-    cells_init(rows, tensor_column, sizeof tensor_column / sizeof tensor_column[0]);
+    init_rows(rows, tensor_column, sizeof tensor_column / sizeof tensor_column[0], s);
     for (uint32_t i = 0; i < s->fused.n_tensor; i++) {
         const struct fused_tensor *t = &s->fused.tensor[i];
         bool moved = s->place[i] != UINT32_MAX;
@@ -109,6 +126,7 @@ static enum dse_status soma_report_tensors(const void *schedule, struct report *
         cells_count(rows, moved ? s->detail.trace.tensor_start[i] : UINT64_MAX);
         cells_count(rows, moved ? s->detail.trace.tensor_finish[i] : UINT64_MAX);
         cells_count(rows, t->dram_byte);
+        part_cell(rows, s, t->layer);
     }
     return DSE_OK;
 }

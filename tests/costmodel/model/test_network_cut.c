@@ -99,6 +99,13 @@ static void test_parts_along_k_are_the_file_with_the_parts(void **state)
     arena_free(&arena);
 }
 
+static void check_part(const struct network *net, const char *name, const char *wanted)
+{
+    char text[40];
+    assert_string_equal(network_cut_part(net, (uint32_t)(find(net, name) - net->layer), text, sizeof text),
+                        wanted);
+}
+
 /* Channels 0..13 of both are side (0..6) and conv (7..13); 3 shares: 5, 5, 4. */
 static void test_parts_along_c_read_their_channels(void **state)
 {
@@ -135,6 +142,11 @@ static void test_parts_along_c_read_their_channels(void **state)
     assert_int_equal(fc->k, 10);
     assert_int_equal(network_macs(&made, 1), network_macs(&from, 1));
     assert_int_equal(network_weight_words(&made), network_weight_words(&from));
+    check_part(&made, "both#2.1", "2 of 2, 1 of 3");
+    check_part(&made, "both#2", "2 of 2");
+    check_part(&made, "conv#1", "1 of 2");
+    check_part(&made, "fc#1.3", "1 of 1, 3 of 4");
+    check_part(&made, "side", "");
     network_free(&from);
     arena_free(&arena);
 }

@@ -134,6 +134,20 @@ check 'names those of schedules' grep -q -e '--report levels: accepted are summa
 check 'a measure of mappings' code 2 eval_schedule $stage1 -m noc
 known=tests/known/timeloop
 mapping="$known/archs/gb-rf-4x4-4.yaml $known/problems/resnet50-conv3-1x1s2.yaml $known/maps/047_gb-rf-4x4_resnet50-conv3-1x1s2.yaml"
+# Layers in parts: the reports say which part of how many; elsewhere there is no such column.
+check 'a network in parts' code 0 "$DSE" map soma_edge alexnet -e unfused -f yaml
+cp "$folder/out" "$folder/parts.yaml"
+parts=$(sed -n 's/^- {layer: fc6, outputs: \([0-9]*\)}$/\1/p' "$folder/parts.yaml")
+for report in tiles tensors; do
+    check "$report of it" code 0 "$DSE" eval soma_edge alexnet "$folder/parts.yaml" -r $report -f csv
+    check 'part 3' grep -q ",fc6#3,.*,3 of $parts\$" "$folder/out"
+    check 'whole layers' grep -q ',conv1,.*,$' "$folder/out"
+done
+check 'a network without parts' code 0 "$DSE" map soma_edge resnet18 -e unfused -f yaml
+cp "$folder/out" "$folder/whole.yaml"
+check 'its tiles' code 0 "$DSE" eval soma_edge resnet18 "$folder/whole.yaml" -r tiles -f csv
+check 'no parts' sh -c "head -1 '$folder/out' | grep -q ',living_byte\$'"
+
 # shellcheck disable=SC2086
 check 'a report of schedules' code 2 "$DSE" eval $mapping -r tiles
 # shellcheck disable=SC2086
