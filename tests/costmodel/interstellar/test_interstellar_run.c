@@ -44,7 +44,8 @@ static void draw_links(struct random_stream *stream, struct architecture *arch)
 static void draw_banks(struct random_stream *stream, const struct problem *problem, struct architecture *arch)
 {
     for (uint32_t l = 0; l < arch->n_level; l++)
-        arch->level[l].n_part = arch->level[l].min_utilization = 0;
+        arch->level[l].n_part = 0;
+        arch->level[l].min_utilization = 0;
     random_case_banks(stream, problem, arch);
 }
 
