@@ -119,6 +119,22 @@ static void test_initial_tries_other_numbers_where_its_own_do_not_fit(void **sta
         }
 }
 
+/* 16 tiles are of 2 x 2 outputs: two inputs and two outputs of these are 1,024 bytes, of one output 256. 32 is
+ * no number of tiles of 7 x 7, 49 is. The published rules stay with twice and twice again. */
+static void test_initial_has_a_tile_for_each_output_where_doubling_ends(void **state)
+{
+    (void)state;
+    for (int compat = 0; compat < 2; compat++) {
+        struct initial_case c;
+        open_case(&c, "tests/known/soma/seven.yaml", 1, 600);
+        c.search.context.compat = compat != 0;
+        make(&c, SOMA_MOVES_PAPER, 600);
+        assert_int_equal(isfinite(c.price.cost), !compat);
+        assert_true(compat || c.lfa.tiling[0] == 49);
+        close_case(&c);
+    }
+}
+
 /* 3 x 2^24 x 2^24 bytes: 8 MiB hold none of 2^24 tiles, each of which is 48 MiB. */
 static void test_initial_refuses_at_once_what_needs_too_many_tiles(void **state)
 {
@@ -188,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_initial_fits_where_the_published_program_fails),
         cmocka_unit_test(test_initial_says_when_nothing_fits),
         cmocka_unit_test(test_initial_tries_other_numbers_where_its_own_do_not_fit),
+        cmocka_unit_test(test_initial_has_a_tile_for_each_output_where_doubling_ends),
         cmocka_unit_test(test_initial_refuses_at_once_what_needs_too_many_tiles),
         cmocka_unit_test(test_parallel_tiles_ask_an_unknown_core),
         cmocka_unit_test(test_parallel_tiles_may_have_no_cost),
