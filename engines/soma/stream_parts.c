@@ -16,6 +16,7 @@ static const double alike_bytes = 1.2, alike_parts = 1.5;
 
 enum {
     C_MAX = 64,     /* parts along input channels */
+    TRANSFERS_MAX = 10000000,
     PRICE_STEPS = 6 /* of a part's price, each halving the range in which it is on a scale of powers */
 };
 
@@ -154,28 +155,60 @@ static uint64_t find_parts(const struct streaming *s, struct stream_parts *parts
     return n;
 }
 
+/* What the DRAM moves for them one after the other: of each part for each of its tiles weights, outputs, and
+ * inputs from each part of what makes these. */
+static double transfers(const struct streaming *s, const struct stream_parts *parts)
+{
+    double n = 0;
+    for (uint32_t l = 0; l < s->network->n_layer; l++) {
+        const struct layer *layer = &s->network->layer[l];
+        const struct layer part = network_cut_largest(s->network, l, parts[l].k, parts[l].c);
+        const struct words words = words_of(&part);
+        double loads = 0;
+        for (uint32_t i = 0; i < layer->n_producer; i++)
+            loads += layer->producer[i] < 0 ? 1 : fmax(1, (double)parts[layer->producer[i]].k / parts[l].c);
+        n += parts[l].k * parts[l].c * tiles_of(s, &words) * (2 + loads);
+    }
+    return n;
+}
+
+/* Whether they are too many for a network, or for a schedule to be handled in seconds. */
+static bool too_many(const struct streaming *s, uint32_t n_max, struct stream_parts *parts)
+{
+    return find_parts(s, parts) > n_max || transfers(s, parts) > TRANSFERS_MAX;
+}
+
+static void set_whole(const struct network *network, struct stream_parts *parts)
+{
+    for (uint32_t l = 0; l < network->n_layer; l++)
+        parts[l] = (struct stream_parts){1, 1};
+}
+
 enum dse_status soma_stream_parts(const struct network *network, const struct soma_part_rule *rule,
                                   uint32_t n_max, struct arena *arena, struct stream_parts *parts,
                                   struct dse_error *err)
 {
     struct streaming s = {network, rule, 0, NULL};
     double too_little = 0, enough = 1;
-    for (uint32_t l = 0; l < network->n_layer; l++)
-        parts[l] = (struct stream_parts){1, 1};
+    set_whole(network, parts);
     if (rule->streams != 1u << TENSOR_WEIGHT || !rule->core || network->n_layer > n_max)
         return DSE_OK;
     s.stays = arena_alloc(arena, network->n_layer, sizeof *s.stays);
     DSE_TRY(arena_check(arena, "the cuts of a network", err));
     DSE_TRY(find_stays(&s, err));
-    if (find_parts(&s, parts) <= n_max)
+    if (!too_many(&s, n_max, parts))
         return DSE_OK;
-    for (s.part_byte = enough; find_parts(&s, parts) > n_max; s.part_byte = enough) {
+    for (s.part_byte = enough; too_many(&s, n_max, parts); s.part_byte = enough) {
         too_little = enough;
         enough *= 4;
+        if (enough > 0x1p60) { /* without any parts, too */
+            set_whole(network, parts);
+            return DSE_OK;
+        }
     }
     for (int i = 0; i < PRICE_STEPS; i++) {
         s.part_byte = sqrt(too_little * enough);
-        *(find_parts(&s, parts) > n_max ? &too_little : &enough) = s.part_byte;
+        *(too_many(&s, n_max, parts) ? &too_little : &enough) = s.part_byte;
     }
     s.part_byte = enough;
     (void)find_parts(&s, parts);

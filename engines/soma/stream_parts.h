@@ -16,7 +16,8 @@ struct stream_parts {
  * where they fit into rule->stay_word, and a tile's mapping by rule->core leaves them there, else with every
  * tile, as few of which as fit into the buffer (one, or double-buffered); inputs once for each part along K;
  * partial sums of parts along C out and in again. All ones where weights do not stream, or something else
- * does, too. All parts together are at most n_max layers. Memory from `arena`. DSE_NO_MEMORY; errors of the
+ * does, too. All parts together are at most n_max layers, and as
+ * many as make no more than some millions of transfers. Memory from `arena`. DSE_NO_MEMORY; errors of the
  * core's scheduler. */
 DSE_MUST_CHECK enum dse_status soma_stream_parts(const struct network *network,
                                                  const struct soma_part_rule *rule, uint32_t n_max,
