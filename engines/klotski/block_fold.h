@@ -22,9 +22,10 @@ DSE_MUST_CHECK enum dse_status block_fold_new(const struct network *network, str
 /* The cuts of `once` (once.n_layer) for all repetitions: `whole` (whole.n_layer). */
 void block_fold_cut(const struct block_fold *fold, const struct uop_cut *once, struct uop_cut *whole);
 
-/* The lists of `once` as lists of the whole network: on each core what stands before a block, then the block's
- * uops in their order once for each repetition, then what stands behind it, and so on. `graph` is that of
- * `once`, `cut` (whole.n_layer) the whole network's. Memory from `arena`. DSE_LIMIT: more than UOP_MAX uops. */
+/* The lists of `once` as lists of the whole network: on each core what stands before a block, then the
+ * block's uops in their order once for each repetition, then what stands behind it, and so on. `graph` is
+ * that of `once`, `cut` (whole.n_layer) the whole network's. Memory from `arena`. DSE_LIMIT: more than
+ * UOP_MAX uops. */
 DSE_MUST_CHECK enum dse_status block_fold_lists(const struct block_fold *fold, const struct uop_graph *graph,
                                                 const struct uop_cut *cut, const struct uop_schedule *once,
                                                 struct arena *arena, struct uop_schedule *whole,

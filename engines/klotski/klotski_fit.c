@@ -14,8 +14,8 @@ enum { GROWN_MAX = UOP_MAX / 50 * 49 };
 struct fewest {
     uint64_t n;
     struct uop_cut *cut; /* (n_layer) */
-    uint32_t misfit; /* the first layer of which no tile fits; n_layer: there is none */
-    uint32_t most;   /* the layer that needs the most, and how many */
+    uint32_t misfit;     /* the first layer of which no tile fits; n_layer: there is none */
+    uint32_t most;       /* the layer that needs the most, and how many */
     uint64_t n_most;
 };
 

@@ -1,7 +1,7 @@
-/* Tests: block_fold.c; of uop_network.c and uop_graph.c what they do by UOP_BLOCKS.
- * A network with a block three times: lists by hand; where all of a repetition waits for all of the one before,
- * the price of the folded network is that of the whole one, to the cycle; else the whole network's schedule is a
- * valid one of all its uops. */
+/* Tests: block_fold.c. Also UOP_BLOCKS of uop networks and graphs.
+ * A network with a block three times: lists by hand; where all of a repetition waits for all of the one
+ * before, the price of the folded network is that of the whole one, to the cycle; else the whole network's
+ * schedule is a valid one of all its uops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,8 +35,7 @@ static int write_network(uint32_t times, char *text, size_t size)
                     "  - {name: sum, type: add, C: %u, P: 8, from: [pre, down]}\n"
                     "- {name: last, type: norm, C: %u, P: 8, from: sum}\n"
                     "- {name: head, type: linear, C: %u, K: %u, P: 8, from: last}\n",
-                    width, width, width, width, width, inner, inner, width, width, width, width,
-                    OUT * times);
+                    width, width, width, width, width, inner, inner, width, width, width, width, OUT * times);
 }
 
 struct fixture {
@@ -100,8 +99,7 @@ static void test_lists_by_hand(void **state)
     expect_list(&graph, &lists, 1, "b1.up/1 b1.sum/0 head/1");
     block_fold_cut(f.fold, once, cut);
     make_graph(&f, &f.fold->whole, cut, 1, &all);
-    assert_int_equal(
-        block_fold_lists(f.fold, &graph, cut, &lists, &f.run.arena, &whole, &err), DSE_OK);
+    assert_int_equal(block_fold_lists(f.fold, &graph, cut, &lists, &f.run.arena, &whole, &err), DSE_OK);
     expect_list(&all, &whole, 0, "pre/0 b1.up/0 b1.down/0 b2.up/0 b2.down/0 b3.up/0 b3.down/0 head/0");
     expect_list(&all, &whole, 1, "b1.up/1 b1.sum/0 b2.up/1 b2.sum/0 b3.up/1 b3.sum/0 head/1");
     assert_int_equal(block_fold_repeated(f.fold, &all), 2 * 4);

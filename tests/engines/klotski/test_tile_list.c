@@ -279,6 +279,47 @@ static void test_nothing_fits(void **state)
     schedule_run_close(&f.run);
 }
 
+/* The fewest uops against all heights, widths and channels in lanes. */
+static void test_the_fewest_tiles_that_fit(void **state)
+{
+    struct random_stream rng = random_stream_make(51, 0, RANDOM_TEST);
+    uint32_t n_none = 0;
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        const struct kc_machine machine = {
+            .c_lane = 2, .k_lane = 3, .sram_word = 12 + random_below(&rng, 200)};
+        const uint32_t window = 1 + random_below(&rng, 3);
+        const struct kc_tile whole = {.r = window,
+                                      .s = 1 + random_below(&rng, 3),
+                                      .stride_v = 1 + random_below(&rng, 2),
+                                      .stride_h = 1,
+                                      .p = 1 + random_below(&rng, 6),
+                                      .q = 1 + random_below(&rng, 6),
+                                      .c = 1 + random_below(&rng, 9),
+                                      .k = 1 + random_below(&rng, 9),
+                                      .g = 1 + random_below(&rng, 3)};
+        const enum uop_sram sram = random_below(&rng, 2) ? UOP_SRAM_ALL : UOP_SRAM_OUTPUT;
+        uint64_t least = 0;
+        struct uop_cut cut, found = {0};
+        for (cut.h = 1; cut.h <= whole.p; cut.h++)
+            for (cut.w = 1; cut.w <= whole.q; cut.w++)
+                for (cut.ic = 2; cut.ic <= whole.c + 1; cut.ic += 2)
+                    for (cut.oc = 1; cut.oc <= whole.k * whole.g; cut.oc++) {
+                        const struct uop_cut clipped = uop_cut_clip(&whole, cut);
+                        const struct uop_need need = uop_cut_need(&whole, clipped);
+                        const uint64_t n = uop_cut_count(&whole, clipped);
+                        const bool in_lanes = clipped.oc % 3 == 0 || clipped.oc % whole.k == 0;
+                        if (in_lanes && uop_need_fits(&need, sram, &machine) && (!least || n < least))
+                            least = n;
+                    }
+        assert_int_equal(tile_fewest(&whole, &machine, sram, &found), least);
+        if (least)
+            assert_int_equal(uop_cut_count(&whole, uop_cut_clip(&whole, found)), least);
+        n_none += least == 0;
+    }
+    assert_true(n_none > 10 && n_none < 290);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_nothing_fits),
         cmocka_unit_test(test_sizes_that_divide),
         cmocka_unit_test(test_lists_for_nodes_have_even_channels),
+        cmocka_unit_test(test_the_fewest_tiles_that_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

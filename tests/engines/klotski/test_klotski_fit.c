@@ -1,0 +1,122 @@
+/* Tests: klotski_fit.c. What is refused before a search, with the layer; how far max_uops grows by itself;
+ * that every engine finds something where tiles of its grid alone do not fit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engines/driver/engine_fit.h"
+#include "engines/klotski/klotski_engines.h"
+#include "engines/klotski/klotski_fit.h"
+#include "engines/klotski/klotski_metrics.h"
+#include "tests/support/schedule_run.h"
+
+#define NETWORK(NAME) "experiments/networks/" NAME ".yaml"
+
+static void open_on(struct schedule_run *run, const struct engine *engine, const char *network,
+                    const char *capacity)
+{
+    const struct arch_override set = {.path = "SRAM.capacity", .value = capacity};
+    schedule_run_open_on(run, engine, network, "klotski", &set, 1);
+}
+
+/* `says`: part of the sentence; NULL: it is taken. */
+static void check_answer(const struct schedule_run *run, const char *says)
+{
+    const struct engine_question question = {run->engine, &run->task, run->engine->accounting[0].accounting};
+    struct dse_error err = {0};
+    const enum dse_status status = engine_takes(&question, &err);
+    assert_int_equal(status, says ? DSE_BAD_USAGE : DSE_OK);
+    if (says && !strstr(err.text, says))
+        fail_msg("%s", err.text);
+}
+
+/* A fully connected layer has R S = 49, 12 lanes by 14: 8,232 weights, 588 inputs and 14 outputs, more than
+ * the 8,192 words of 32 KiB. Outputs alone fit; whole layers pass over it. */
+static void test_a_layer_that_no_tile_fits(void **state)
+{
+    struct schedule_run run;
+    (void)state;
+    open_on(&run, &engine_klotski, NETWORK("vgg16"), "32 KiB");
+    check_answer(&run, "no tile of layer fc6 fits the 8192 words");
+    schedule_run_set(&run, "sram", "output");
+    check_answer(&run, NULL);
+    schedule_run_set(&run, "sram", "all");
+    schedule_run_set(&run, "partition", "fixed");
+    check_answer(&run, NULL);
+    schedule_run_close(&run);
+    open_on(&run, &engine_tangram, NETWORK("vgg16"), "32 KiB");
+    check_answer(&run, NULL);
+    schedule_run_close(&run);
+}
+
+/* lstm_m: 4 times 500 outputs of 1,000 inputs, 2,000,000 weights. Of 100,000 words at least 20 uops. */
+static void test_max_uops_that_memories_do_not_let_be(void **state)
+{
+    struct schedule_run run;
+    (void)state;
+    open_on(&run, &engine_atomic, NETWORK("lstm_m"), "400000 B");
+    check_answer(&run, NULL);
+    schedule_run_set(&run, "max_uops", "19");
+    check_answer(&run, "max_uops = 19; set a larger max_uops");
+    schedule_run_set(&run, "max_uops", "40");
+    check_answer(&run, NULL);
+    schedule_run_close(&run);
+}
+
+/* 512 rows of GPT-2 XL through 4,096 words. */
+static void test_more_than_a_graph_has(void **state)
+{
+    struct schedule_run run;
+    (void)state;
+    open_on(&run, &engine_klotski_plus, NETWORK("gpt2_xl_prefill1024"), "16 KiB");
+    check_answer(&run, "more than 98000; take a smaller batch or larger memories");
+    schedule_run_close(&run);
+}
+
+static void test_how_far_it_grows(void **state)
+{
+    static const uint32_t expected[] = {3000, 6000, 12000, 24000, 48000, 96000, 98000};
+    struct tile_rules rules = {.max_uops = KLOTSKI_MAX_UOPS_STANDARD, .grows = true};
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        assert_true(klotski_more_uops(&rules));
+        assert_int_equal(rules.max_uops, expected[i]);
+    }
+    assert_false(klotski_more_uops(&rules));
+    rules = (struct tile_rules){.max_uops = 17};
+    assert_false(klotski_more_uops(&rules));
+}
+
+/* dlrm: 2,000,000 weights; 900 words hold fewer weights than that, so 1,500 uops do not do. */
+static void test_every_engine_goes_as_fine_as_memories_need(void **state)
+{
+    static const struct engine *const engine[] = {&engine_klotski, &engine_atomic, &engine_klotski_plus};
+    (void)state;
+    for (size_t i = 0; i < sizeof engine / sizeof engine[0]; i++) {
+        struct schedule_run run;
+        struct klotski_metrics own;
+        open_on(&run, engine[i], NETWORK("dlrm"), "3600 B");
+        schedule_run_set(&run, "evaluations", "1");
+        check_answer(&run, NULL);
+        schedule_run_solve(&run);
+        assert_true(run.result.feasible);
+        memcpy(&own, run.result.schedule.own, sizeof own);
+        assert_true(own.n_uop > 1500 && own.n_repeated_uop == 0);
+        schedule_run_close(&run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_layer_that_no_tile_fits),
+        cmocka_unit_test(test_max_uops_that_memories_do_not_let_be),
+        cmocka_unit_test(test_more_than_a_graph_has),
+        cmocka_unit_test(test_how_far_it_grows),
+        cmocka_unit_test(test_every_engine_goes_as_fine_as_memories_need),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
