@@ -126,13 +126,24 @@ static void hash_node(struct hash_state *state, const struct ynode *node)
     }
 }
 
-static void hash_settings(const struct solve_settings *s, struct hash_state *state)
+static double known_as(const struct solve_settings *s, size_t option, const struct architecture *arch)
+{
+    const struct accounting *accounting = arch && s->engine->known_as ? solve_accounting(s, arch) : NULL;
+    if (!accounting)
+        return s->option[option];
+    const struct engine_task task = {
+        .architecture = arch, .batch = 1, .objective = s->objective, .option = s->option};
+    return s->engine->known_as(&(const struct engine_question){s->engine, &task, accounting}, option);
+}
+
+static void hash_settings(const struct solve_settings *s, const struct architecture *arch,
+                          struct hash_state *state)
 {
     hash_u64(state, RESULT_VERSION);
     hash_text(state, s->engine->name);
     for (size_t i = 0; i < s->engine->n_option; i++) {
         hash_text(state, s->engine->option[i].name);
-        hash_double(state, s->option[i]);
+        hash_double(state, known_as(s, i, arch));
     }
     hash_double(state, s->objective.energy_exponent);
     hash_double(state, s->objective.delay_exponent);
@@ -151,11 +162,11 @@ static void hash_settings(const struct solve_settings *s, struct hash_state *sta
     measure_hash(&s->measure, state);
 }
 
-uint64_t solve_settings_key(const struct solve_settings *settings)
+uint64_t solve_settings_key(const struct solve_settings *settings, const struct architecture *arch)
 {
     struct hash_state state;
     hash_begin(&state);
-    hash_settings(settings, &state);
+    hash_settings(settings, arch, &state);
     return hash_end(&state);
 }
 

@@ -111,8 +111,9 @@ DSE_MUST_CHECK enum dse_status solve_constraints(const struct solve_settings *se
                                                  struct mapspace_constraints *constraints,
                                                  struct dse_error *err);
 
-/* Everything about the search that determines a result; 0 when out of memory. */
-uint64_t solve_settings_key(const struct solve_settings *settings);
+/* Everything about the search on the machine (NULL: there is none) that determines a result; 0 when out of
+ * memory. */
+uint64_t solve_settings_key(const struct solve_settings *settings, const struct architecture *arch);
 
 /* The machine with its level names, as constraints and result columns name levels; 0 when out of memory. */
 uint64_t solve_arch_key(const struct architecture *arch);

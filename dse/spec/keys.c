@@ -78,7 +78,7 @@ bool keys_of_point(struct machine *machine, const struct sweep_point *point, str
         if (keys->arch == 0)
             return false;
     }
-    keys->settings = solve_settings_key(&point->settings);
+    keys->settings = solve_settings_key(&point->settings, status == DSE_OK ? &machine->arch : NULL);
     keys->point = keys->settings ? key_with_place(machine->sweep, point, keys) : 0;
     return keys->point != 0;
 }

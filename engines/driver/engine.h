@@ -229,6 +229,9 @@ struct engine {
     /* On such a machine, does it take the network (scheduler) or the evaluator's loop nest (mapper), with
      * batch, objective and constraints? As above; the sentence about a network names its layer. NULL: any */
     enum dse_status (*takes_task)(const struct engine_question *question, struct dse_error *err);
+    /* The value of an option by which results are known: where two come to the same on the machine, one of
+     * them. NULL: each as it is */
+    double (*known_as)(const struct engine_question *question, size_t option);
     /* REQUIRED where an option is a file: make of its bytes what searches use, in `arena`, which outlives
      * them. DSE_BAD_INPUT: it is none of ours, or damaged; `path` is for the message. */
     enum dse_status (*read_file)(size_t option, const char *path, const void *bytes, size_t n_byte,

@@ -213,6 +213,7 @@ const struct engine engine_cocco = {
     .accounting = soma_accountings,
     .takes_only = SOMA_TAKES_ONLY,
     .takes_machine = soma_takes_machine,
+    .known_as = soma_known_as,
     .takes_task = soma_takes_network,
     .group = &soma_group,
     .remark = soma_remark,

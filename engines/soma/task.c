@@ -53,8 +53,8 @@ static enum dse_status check_parts(const struct architecture *arch, const struct
     struct dse_error inner = {0};
     if (core_machine_split(arch, &split, &inner) != DSE_OK)
         return DSE_OK; /* takes_machine says why */
-    const struct soma_part_rule rule = {split.machine.buffer_byte, split.word_byte, split.streams,
-                                        SOMA_PART_SHARE, 0, NULL};
+    const struct soma_part_rule rule = {
+        split.machine.buffer_byte, split.word_byte, split.streams, SOMA_PART_SHARE, 0, NULL};
     return soma_parts_by_rule(whole, &rule, arena, &parts, err);
 }
 
@@ -71,6 +71,16 @@ enum dse_status soma_takes_network(const struct engine_question *question, struc
         status = check_parts(task->architecture, &scheduled, &arena, err);
     arena_free(&arena);
     return status;
+}
+
+/* A core that `auto` comes to is that. */
+double soma_known_as(const struct engine_question *question, size_t option)
+{
+    const double value = question->task->option[option];
+    return strcmp(question->engine->option[option].name, "core") != 0
+               ? value
+               : soma_core_known_as(question->accounting, (enum soma_core)value,
+                                    question->task->architecture);
 }
 
 /* What is scheduled, and what is searched of it. The published program knows no blocks. */
@@ -109,8 +119,9 @@ static enum dse_status make_parts(struct soma_task *made, bool compat, struct ar
                                   struct dse_error *err)
 {
     struct schedule_pricer *pricer = made->core.pricer;
-    const struct soma_part_rule rule = {pricer->machine.buffer_byte, pricer->word_byte, pricer->streams,
-                                        SOMA_PART_SHARE, pricer->stay_word, &pricer->tile};
+    const struct soma_part_rule rule = {
+        pricer->machine.buffer_byte, pricer->word_byte, pricer->streams, SOMA_PART_SHARE,
+        pricer->stay_word,           &pricer->tile};
     const struct soma_scheduled whole = made->scheduled;
     if (!compat)
         DSE_TRY(soma_parts_by_rule(&whole, &rule, arena, &made->scheduled, err));

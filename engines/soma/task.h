@@ -41,6 +41,7 @@ DSE_MUST_CHECK enum dse_status soma_takes_machine(const struct engine_question *
                                                   struct dse_error *err);
 DSE_MUST_CHECK enum dse_status soma_takes_network(const struct engine_question *question,
                                                   struct dse_error *err);
+double soma_known_as(const struct engine_question *question, size_t option);
 
 /* Options of the engines that anneal, and of those with several starts; STANDARD is the engine's default. */
 #define SOMA_OPTION_FIRST_TEMPERATURE(STANDARD)                                                              \

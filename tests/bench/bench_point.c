@@ -54,8 +54,8 @@ static int do_stage(struct bench *b, int stage, size_t p)
     case 1:
         return sweep_point_build(&b->point, &b->arch, NULL) == DSE_OK;
     case 2:
-        b->sum += solve_key(solve_settings_key(&b->point.settings), sweep_point_task_hash(&b->point, 0),
-                            solve_arch_key(&b->arch));
+        b->sum += solve_key(solve_settings_key(&b->point.settings, &b->arch),
+                            sweep_point_task_hash(&b->point, 0), solve_arch_key(&b->arch));
         return 1;
     case 3:
         return sweep_point_solve(&b->point, 0, &b->arch, &shared, NULL, &b->arena, &b->result) == DSE_OK;

@@ -44,6 +44,13 @@ static enum soma_core resolve(const struct accounting *accounting, enum soma_cor
                                                                                     : SOMA_CORE_QUICK;
 }
 
+enum soma_core soma_core_known_as(const struct accounting *accounting, enum soma_core core,
+                                  const struct architecture *arch)
+{
+    return core != SOMA_CORE_AUTO && resolve(accounting, SOMA_CORE_AUTO, arch) == core ? SOMA_CORE_AUTO
+                                                                                       : core;
+}
+
 enum dse_status soma_core_check(const struct accounting *accounting, enum soma_core core,
                                 const struct architecture *arch, struct dse_error *err)
 {

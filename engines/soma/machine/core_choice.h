@@ -75,6 +75,10 @@ struct soma_core_machine {
 DSE_MUST_CHECK enum dse_status soma_core_check(const struct accounting *accounting, enum soma_core core,
                                                const struct architecture *arch, struct dse_error *err);
 
+/* SOMA_CORE_AUTO where that comes to `core`, else `core`. */
+enum soma_core soma_core_known_as(const struct accounting *accounting, enum soma_core core,
+                                  const struct architecture *arch);
+
 /* Compile a task (without `tile`) by an accounting of schedules, with the chosen scheduler of the core array;
  * memory from `arena`. Errors of soma_core_check; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_core_open(const struct accounting *accounting,

@@ -91,4 +91,16 @@ check 'a mapping with --core' code 2 "$DSE" eval simba resnet50:conv1 $tiny --co
 check 'a machine without a shared buffer' code 2 "$DSE" eval klotski $tiny "$folder/schedule.yaml" --core cosa
 check 'names the level' grep -q 'several instances' "$folder/err"
 
+# What auto comes to, written out, is the same point; the key is that of specifications from before there was auto.
+keys() {
+    printf 'experiment: k\nengine: unfused\nnetwork: resnet18\nbatch: 1\nlimits: {max_evaluations: 10}\n%s\n%s\n' "$1" "$2" >"$folder/k.yaml"
+    rm -f "$folder"/k.h5 "$folder"/k*.csv
+    "$DSE" run "$folder/k.yaml" -o "$folder/k.h5" >/dev/null 2>&1
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "point_key") at = i } NR > 1 { print $at }' "$folder/k.csv"
+}
+check 'the key' test "$(keys 'architecture: soma_edge' '')" = 31e8c48699f1b642
+check 'with auto' test "$(keys 'architecture: soma_edge' 'options: {core: auto}')" = 31e8c48699f1b642
+check 'with array' test "$(keys 'architecture: soma_edge' 'options: {core: array}')" = 31e8c48699f1b642
+check 'with a mapper' test "$(keys 'architecture: soma_edge' 'options: {core: cosa}')" = ae1030c3c610f8f6
+check 'array where it is none' test "$(keys 'architecture: simba' 'options: {core: array}')" != "$(keys 'architecture: simba' '')"
 finish

@@ -175,6 +175,25 @@ static void test_auto_takes_what_the_machine_is(void **state)
     close_case(&f);
 }
 
+/* Results of `array` are those of `auto` where it is that. */
+static void test_what_auto_comes_to_is_known_as_auto(void **state)
+{
+    static const struct {
+        const char *path;
+        enum soma_core same;
+    } known[] = {{"experiments/architectures/soma_edge.yaml", SOMA_CORE_ARRAY},
+                 {"experiments/architectures/simba.yaml", SOMA_CORE_QUICK}};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct architecture arch;
+        struct dse_error err;
+        assert_int_equal(architecture_read(known[i].path, &arch, &err), DSE_OK);
+        for (enum soma_core core = 0; core < SOMA_N_CORE; core++)
+            assert_int_equal(soma_core_known_as(&accounting_soma, core, &arch),
+                             core == known[i].same ? SOMA_CORE_AUTO : core);
+    }
+}
+
 static void test_machines_that_do_not_go_with_it(void **state)
 {
     static const char hint[] =
@@ -202,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_texts_that_choose),
         cmocka_unit_test(test_scheduler_is_the_one_chosen),
         cmocka_unit_test(test_auto_takes_what_the_machine_is),
+        cmocka_unit_test(test_what_auto_comes_to_is_known_as_auto),
         cmocka_unit_test(test_machines_that_do_not_go_with_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
