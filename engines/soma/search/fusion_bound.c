@@ -62,6 +62,24 @@ static uint32_t window_need(const struct soma_search *search, const struct layer
     return need < 1 ? 1 : need > all ? all : (uint32_t)need;
 }
 
+/* The same of a transposed convolution: input row i reaches output rows i stride - pad and the R - 1 behind
+ * it. So m output rows want those of m + R - 1 numbers in a row that are multiples of the stride; at an end of
+ * the input less, and least for the first or the last m. With dilation, or by compat rules, little is
+ * claimed. */
+static uint32_t spread_need(const struct soma_search *search, const struct layer *layer, int direction,
+                            uint32_t out, uint32_t out_all, uint32_t all)
+{
+    const int64_t more = (direction == 0 ? layer->r : layer->s) - 1, stride = layer->stride[direction];
+    const int64_t pad = layer->pad[direction], behind = (int64_t)out_all - out + pad - more;
+    if (search->context.compat || layer->dilation[direction] > 1)
+        return 1;
+    const int64_t inner = (out + more) / stride, first = (out - 1 + pad) / stride + 1,
+                  last = all - (behind > 0 ? (behind + stride - 1) / stride : 0);
+    int64_t need = first < last ? first : last;
+    need = inner < need ? inner : need;
+    return need < 1 ? 1 : need > all ? all : (uint32_t)need;
+}
+
 /* What a tile of `out` rows or columns of the operand's layer needs of its source; a transpose may need
  * anything. */
 static uint32_t tile_need(const struct soma_search *search, const struct soma_operand *operand, int direction,
@@ -74,7 +92,7 @@ static uint32_t tile_need(const struct soma_search *search, const struct soma_op
     if (layer->type == LAYER_TRANSPOSE)
         return 1;
     if (layer->type == LAYER_CONV_TRANSPOSE)
-        return 1; /* one input row reaches many */
+        return spread_need(search, layer, direction, out, direction == 0 ? layer->p : layer->q, all);
     if (layer->type == LAYER_UPSAMPLE)
         return (out - 1) / layer->stride[direction] + 1;
     if (layer->type == LAYER_CONV || layer->type == LAYER_POOL)
@@ -163,6 +181,16 @@ static bool reads_cut_channels(const struct soma_operand *operand, const struct 
     return from == SOMA_H || from == SOMA_W || (from == SOMA_K && reader->cut_channels);
 }
 
+/* Whether every row of a transposed convolution's input reaches a row of its output. */
+static bool spreads_all(const struct soma_search *search, const struct soma_operand *operand, int direction)
+{
+    const struct layer *layer = &search->context.network->layer[operand->layer];
+    const int64_t filter = direction == 0 ? layer->r : layer->s, pad = layer->pad[direction];
+    const int64_t all = direction == 0 ? operand->h : operand->w, last = (all - 1) * layer->stride[direction];
+    return layer->dilation[direction] == 1 && pad < filter &&
+           last - pad < (int64_t)extent_of(search, operand->layer, direction);
+}
+
 /* Whether all tiles of a reader together read every element of the source's channels that it reads. */
 static bool reads_all(const struct soma_search *search, const struct soma_operand *operand)
 {
@@ -170,7 +198,7 @@ static bool reads_all(const struct soma_search *search, const struct soma_operan
     if (layer->type == LAYER_CROP)
         return layer->p == operand->h && layer->q == operand->w;
     if (layer->type == LAYER_CONV_TRANSPOSE)
-        return false; /* padding may cut off all that an input reaches */
+        return !search->context.compat && spreads_all(search, operand, 0) && spreads_all(search, operand, 1);
     if (operand->second && layer->n_second_row > 0)
         return false;
     if (operand->second || operand->flattened || (layer->type != LAYER_CONV && layer->type != LAYER_POOL))
