@@ -130,7 +130,8 @@ static const struct arch_field SCHEMA[] = {
                                   "the outermost one inside the DRAM."),
     [TOP_NOC_MESH] = {ARCH_TOP, "noc.mesh", ARCH_VALUE_MESH, NO_UNIT, NO_UNIT, 0, 1, 1024,
                       "the array; a row as square as possible",
-                      "Columns x rows of PEs in the simulated mesh.", NOWHERE},
+                      "Columns x rows of PEs in the simulated mesh; for uops of nodes, each a machine.",
+                      NOWHERE},
 
     [STORAGE_NAME] = NAME_ROW(ARCH_STORAGE, "storage", ARCH_REQUIRED, "Name of the level."),
     [STORAGE_KIND] = CHOICE_ROW(ARCH_STORAGE, "kind", storage_kind, "sram",

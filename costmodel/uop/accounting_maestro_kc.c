@@ -1,4 +1,5 @@
-/* maestro-kc as a constant struct: the machines that it prices, and lists of uops priced one by one. */
+/* maestro-kc as a constant struct: the machines that it prices (node_machine.h), and lists of uops, which
+ * need MAESTRO's, priced one by one. */
 #include "costmodel/uop/accounting_maestro_kc.h"
 
 #include "base/report.h"
@@ -76,7 +77,8 @@ static const struct list_format list = {
 
 const struct accounting accounting_maestro_kc = {
     .name = "maestro-kc",
-    .summary = "uops on a mesh of accelerators, each with MAESTRO's KC-partition",
+    .summary =
+        "uops on a mesh of accelerators, each with MAESTRO's KC-partition, or any that a mapper prices",
     .kind = ACCOUNTING_SCHEDULE,
     .accepts = accepts,
     .list = &list,
