@@ -47,8 +47,8 @@ struct kc_machine {
     double l2_read_energy_j, l2_write_energy_j; /* shared memory */
     double hop_energy_j;                        /* from accelerator to accelerator */
     double dram_read_energy_j, dram_write_energy_j;
-    /* Of a word that a message or the DRAM takes from a shared memory and puts into one; 0 where the counts of
-     * uops have these accesses, as MAESTRO's do. */
+    /* Of a word that a message or the DRAM takes from a shared memory and puts into one; 0 where the counts
+     * of uops have these accesses, as MAESTRO's do. */
     double send_energy_j, receive_energy_j;
     uint64_t n_mac; /* MAC units of an accelerator that is priced by `pricer`; 0: it is MAESTRO's */
     struct uop_pricer pricer;

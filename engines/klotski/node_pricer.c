@@ -1,5 +1,5 @@
-/* Costs are those of the mapper core with `quick`. Guesses are a table: a tile's extents are rounded to powers
- * of 2, the mapper prices that tile in haste, and the tile takes as many cycles for each MAC. */
+/* Costs are those of the mapper core with `quick`. Guesses are a table: a tile's extents are rounded to
+ * powers of 2, the mapper prices that tile in haste, and the tile takes as many cycles for each MAC. */
 #include "engines/klotski/node_pricer.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* What uops cost on a node of any machine: a mapper prices them on what the machine has inside its DRAM, as it
- * does tiles of fused schedules; for searches, a table of round tiles. docs/klotski.md, "Any machine as a
+/* What uops cost on a node of any machine: a mapper prices them on what the machine has inside its DRAM, as
+ * it does tiles of fused schedules; for searches, a table of round tiles. docs/klotski.md, "Any machine as a
  * node". */
 #ifndef ENGINES_KLOTSKI_NODE_PRICER_H
 #define ENGINES_KLOTSKI_NODE_PRICER_H

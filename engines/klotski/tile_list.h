@@ -55,8 +55,8 @@ static inline uint32_t tile_times(const struct tile_rules *rules, uint32_t l)
 uint64_t tile_fewest(const struct kc_tile *whole, const struct kc_machine *machine, enum uop_sram sram,
                      struct uop_cut *cut);
 
-/* The least size from `size` on, and below twice that, which divides the whole; `size` where there is none. What
- * is left over at the end fits a mapper's arrays badly, as any odd number of channels does. */
+/* The least size from `size` on, and below twice that, which divides the whole; `size` where there is none.
+ * What is left over at the end fits a mapper's arrays badly, as any odd number of channels does. */
 uint32_t tile_even_size(uint32_t whole, uint32_t size);
 
 /* The least size of a dimension that makes at most so many parts, 1 at least: a multiple of `unit`, or the
