@@ -323,13 +323,13 @@ static enum dse_status expand_block(struct expander *e, const struct ynode *node
 
 static enum dse_status expand_group(struct expander *e, const struct ynode *node, struct dse_error *err)
 {
-    static const char *const plain[] = {"when", "for", "layers"};
+    static const char *const plain[] = {"when", "for", "layers", "block"};
     static const char *const block[] = {"when", "block", "times", "feeds", "inputs", "layers"};
-    const bool is_block = yaml_find(node, "block") != NULL;
+    const bool is_block = yaml_find(node, "block") || yaml_find(node, "times") || yaml_find(node, "feeds");
     const struct ynode *each = yaml_find(node, "for");
     bool wanted;
     DSE_TRY(yaml_check_keys(e->doc, node, is_block ? "a block" : "a group of layers",
-                            is_block ? block : plain, is_block ? 6 : 3, err));
+                            is_block ? block : plain, is_block ? 6 : 4, err));
     DSE_TRY(is_wanted(e, node, &wanted, err));
     if (!wanted)
         return DSE_OK;

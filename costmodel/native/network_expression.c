@@ -52,8 +52,8 @@ static enum dse_status unknown_name(const struct parser *p, const char *name, st
     enum dse_status status =
         near ? yaml_fail(p->scope->doc, p->node, err, "\"%.60s\" is not known here; did you mean \"%s\"?",
                          name, near)
-             : yaml_fail(p->scope->doc, p->node, err, "\"%.60s\" is not known here; known are %s", name,
-                         all.data ? all.data : "no names");
+             : yaml_fail(p->scope->doc, p->node, err, "\"%.60s\" is not known here; %s%s", name,
+                         all.data ? "known are " : "no names are", all.data ? all.data : "");
     text_free(&all);
     return status;
 }

@@ -250,6 +250,11 @@ static void test_bad_blocks_are_refused(void **state)
     } row[] = {
         {START "- {block: b, feeds: {input: x}, " INNER "}\n", "times"},
         {START "- {block: b, times: 2, " INNER "}\n", "feeds"},
+        {START "- {times: 2, feeds: {input: x}, " INNER "}\n", "a block lacks the required key \"block\""},
+        {START "- {blocks: 2, " INNER "}\n",
+         "unknown key \"blocks\" in a group of layers; did you mean \"block\"?"},
+        {START "- {block: b, times: two, feeds: {input: x}, " INNER "}\n",
+         "\"two\" is not known here; no names are"},
         {START "- {block: b, times: 0, feeds: {input: x}, " INNER "}\n", "0 times"},
         {START "- {block: b, times: 2, feeds: {input: y}, " INNER "}\n", "y is no layer of block b"},
         {START "- {block: b, times: 2, feeds: {other: x}, " INNER "}\n",

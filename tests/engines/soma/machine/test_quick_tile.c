@@ -11,12 +11,11 @@
 #include <cmocka.h>
 
 #include "costmodel/accounting/evaluator.h"
-#include "costmodel/fused/core_machine.h"
 #include "costmodel/loopnest/accounting_timeloop.h"
-#include "costmodel/readers/readers.h"
 #include "engines/soma/machine/quick_nest.h"
 #include "engines/soma/machine/quick_tile.h"
 #include "engines/soma/machine/tile_fill.h"
+#include "tests/support/core_fixture.h"
 
 enum { BUDGET = 2000 };
 
@@ -128,49 +127,48 @@ static void test_bounds_are_filled_up(void **state)
 }
 
 struct fixture {
-    struct architecture arch;
-    struct core_split split;
-    struct mapper_core core;
+    struct core_fixture on;
     struct core_cache *cache;
     struct core_cached cached, searched;
-    struct arena arena;
-    struct dse_error err;
 };
 
-/* On f->arch; a cache that is there stays. */
+static void join(struct fixture *f)
+{
+    f->on.core.quick = true;
+    if (mapper_core_join(f->cache, &f->on.core, &f->cached, &f->on.err) != DSE_OK ||
+        mapper_core_join_quick(f->cache, &f->on.core, &f->searched, &f->on.err) != DSE_OK)
+        fail_msg("%s", f->on.err.text);
+}
+
+/* On f->on.arch, which was changed. */
 static void open_machine(struct fixture *f)
 {
-    if (core_machine_split(&f->arch, &f->split, &f->err) != DSE_OK ||
-        mapper_core_init(&f->split, engine_find("descent"), NULL, BUDGET, &f->core, &f->err) != DSE_OK)
-        fail_msg("%s", f->err.text);
-    f->core.quick = true;
-    if (mapper_core_join(f->cache, &f->core, &f->cached, &f->err) != DSE_OK ||
-        mapper_core_join_quick(f->cache, &f->core, &f->searched, &f->err) != DSE_OK)
-        fail_msg("%s", f->err.text);
+    if (core_machine_split(&f->on.arch, &f->on.split, &f->on.err) != DSE_OK ||
+        mapper_core_init(&f->on.split, engine_find("descent"), NULL, BUDGET, &f->on.core, &f->on.err) !=
+            DSE_OK)
+        fail_msg("%s", f->on.err.text);
+    join(f);
 }
 
 static void open_quick(struct fixture *f, const char *arch)
 {
-    char path[128] = "experiments/architectures/";
-    memset(f, 0, sizeof *f);
-    arena_init(&f->arena);
-    if (architecture_read(strcat(strcat(path, arch), ".yaml"), &f->arch, &f->err) != DSE_OK ||
-        core_cache_new(1 << 12, &f->cache, &f->err) != DSE_OK)
-        fail_msg("%s: %s", arch, f->err.text);
-    open_machine(f);
+    core_fixture_open(&f->on, arch, "descent", BUDGET);
+    if (core_cache_new(1 << 12, &f->cache, &f->on.err) != DSE_OK)
+        fail_msg("%s: %s", arch, f->on.err.text);
+    join(f);
 }
 
 static void close_quick(struct fixture *f)
 {
     core_cache_free(f->cache);
-    arena_free(&f->arena);
+    arena_free(&f->on.arena);
 }
 
 static struct core_cost cost_of(struct fixture *f, const struct core_tile *tile)
 {
     struct core_cost cost;
-    if (mapper_core_cost(&f->core, tile, &cost, &f->err) != DSE_OK)
-        fail_msg("%s", f->err.text);
+    if (mapper_core_cost(&f->on.core, tile, &cost, &f->on.err) != DSE_OK)
+        fail_msg("%s", f->on.err.text);
     return cost;
 }
 
@@ -193,15 +191,17 @@ static void test_mapping_costs_what_is_said(void **state)
         const struct core_tile tile = conv(i);
         struct problem problem;
         struct evaluator *evaluator;
-        struct evaluation_detail *plain = arena_alloc(&f.arena, 1, sizeof *plain);
-        struct engine_result *result = arena_alloc(&f.arena, 1, sizeof *result);
+        struct evaluation_detail *plain = arena_alloc(&f.on.arena, 1, sizeof *plain);
+        struct engine_result *result = arena_alloc(&f.on.arena, 1, sizeof *result);
         char reason[256];
-        assert_int_equal(mapper_core_solve(&f.core, &tile, &f.arena, &problem, result, &f.err), DSE_OK);
-        assert_true(result->feasible && result->n_evaluation > 0);
-        assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &f.split.core, &evaluator, &f.err),
+        assert_int_equal(mapper_core_solve(&f.on.core, &tile, &f.on.arena, &problem, result, &f.on.err),
                          DSE_OK);
+        assert_true(result->feasible && result->n_evaluation > 0);
+        assert_int_equal(
+            evaluator_new(&accounting_timeloop, &problem, &f.on.split.core, &evaluator, &f.on.err), DSE_OK);
         assert_true(evaluator_check(evaluator, &result->mapping, reason, sizeof reason));
-        assert_int_equal(evaluator_detail(evaluator, &result->mapping, &f.arena, plain, &f.err), DSE_OK);
+        assert_int_equal(evaluator_detail(evaluator, &result->mapping, &f.on.arena, plain, &f.on.err),
+                         DSE_OK);
         assert_int_equal(plain->total.latency_cycle, result->evaluation.latency_cycle);
         assert_true(fabs(plain->total.energy_j - result->evaluation.energy_j) < 1e-9 * plain->total.energy_j);
         assert_true(problem_macs(&problem) >= 9ull * 64 * 48 * tile.h * tile.w);
@@ -221,12 +221,12 @@ static void test_cost_is_a_function_of_the_tile(void **state)
         const struct core_tile tile = conv(i);
         alone[i] = cost_of(&f, &tile);
     }
-    f.core.shared = &f.searched;
+    f.on.core.shared = &f.searched;
     const struct core_scheduler scheduler = quick_tile_scheduler(&f.cached);
     for (uint32_t i = N_EXTENT; i-- > 0;) {
         const struct core_tile tile = conv(i);
         struct core_cost cost;
-        assert_int_equal(scheduler.cost(scheduler.self, &tile, &cost, &f.err), DSE_OK);
+        assert_int_equal(scheduler.cost(scheduler.self, &tile, &cost, &f.on.err), DSE_OK);
         assert_memory_equal(&cost, &alone[i], sizeof cost);
     }
     assert_memory_equal(&alone[1], &alone[2], sizeof *alone);
@@ -243,7 +243,7 @@ static void test_it_is_as_good_as_the_long_search(void **state)
         double sum[2] = {0};
         open_quick(&f, arch[a]);
         for (int quick = 0; quick < 2; quick++) {
-            f.core.quick = quick;
+            f.on.core.quick = quick;
             for (uint32_t i = 0; i < N_EXTENT; i++) {
                 const struct core_tile tile = conv(i);
                 const struct core_cost cost = cost_of(&f, &tile);
@@ -274,18 +274,19 @@ static void test_machines_of_other_energies_share_searches(void **state)
     (void)state;
     for (size_t a = 0; a < sizeof name / sizeof *name; a++) {
         open_quick(&f, name[a]);
-        const struct architecture arch = f.arch;
-        const uint32_t dram = arch.n_level - 1, buffer = f.split.buffer;
+        const struct architecture arch = f.on.arch;
+        const uint32_t dram = arch.n_level - 1, buffer = f.on.split.buffer;
         for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
             const struct core_tile tile = conv(1);
             struct problem problem;
-            struct engine_result *result = arena_alloc(&f.arena, 1, sizeof *result);
-            set_energies(&f.arch.level[buffer], &arch.level[buffer], share[i]);
-            set_energies(&f.arch.level[dram], &arch.level[dram], 1 / share[i]);
+            struct engine_result *result = arena_alloc(&f.on.arena, 1, sizeof *result);
+            set_energies(&f.on.arch.level[buffer], &arch.level[buffer], share[i]);
+            set_energies(&f.on.arch.level[dram], &arch.level[dram], 1 / share[i]);
             open_machine(&f);
             const struct core_cost alone = cost_of(&f, &tile);
-            f.core.shared = &f.searched;
-            assert_int_equal(mapper_core_solve(&f.core, &tile, &f.arena, &problem, result, &f.err), DSE_OK);
+            f.on.core.shared = &f.searched;
+            assert_int_equal(mapper_core_solve(&f.on.core, &tile, &f.on.arena, &problem, result, &f.on.err),
+                             DSE_OK);
             assert_true(i == 0 ? result->n_evaluation > 500 : result->n_evaluation < 50);
             const struct core_cost cost = cost_of(&f, &tile);
             assert_memory_equal(&cost, &alone, sizeof cost);
@@ -303,12 +304,12 @@ static void test_shared_searches_are_good_at_any_energy(void **state)
     for (size_t s = 0; s < sizeof share / sizeof *share; s++) {
         double sum[2] = {0};
         open_quick(&f, "simba_fused");
-        struct storage_level *buffer = &f.arch.level[f.split.buffer];
+        struct storage_level *buffer = &f.on.arch.level[f.on.split.buffer];
         const struct storage_level as_it_is = *buffer;
         set_energies(buffer, &as_it_is, share[s]);
         open_machine(&f);
         for (int quick = 0; quick < 2; quick++) {
-            f.core.quick = quick;
+            f.on.core.quick = quick;
             for (uint32_t i = 0; i < N_EXTENT; i++) {
                 const struct core_tile tile = conv(i);
                 const struct core_cost cost = cost_of(&f, &tile);
@@ -330,7 +331,7 @@ static void test_lists_are_packed_and_unpacked(void **state)
     const struct core_tile tile = conv(0);
     (void)state;
     open_quick(&f, "simba");
-    assert_int_equal(mapper_core_problem(&tile, &problem, &f.err), DSE_OK);
+    assert_int_equal(mapper_core_problem(&tile, &problem, &f.on.err), DSE_OK);
     for (list.n = 0; list.n < QUICK_LIST_MAX; list.n++) {
         memset(&back, 0, sizeof back);
         const size_t length = quick_list_pack(&list, &packed);
@@ -338,7 +339,7 @@ static void test_lists_are_packed_and_unpacked(void **state)
         quick_list_unpack(&packed, &back);
         assert_memory_equal(&back, &list, sizeof list);
         list.value = 1.5 * list.n;
-        mapping_init(&list.mapping[list.n], &problem, &f.core.arch);
+        mapping_init(&list.mapping[list.n], &problem, &f.on.core.arch);
         list.mapping[list.n].level[1].temporal[3] = 7 + list.n;
     }
     close_quick(&f);
@@ -352,13 +353,13 @@ static void test_cancelled_search_has_no_cost(void **state)
     struct core_cost cost;
     (void)state;
     open_quick(&f, "simba_fused");
-    f.core.shared = &f.searched;
-    f.core.cancel = &cancel;
-    assert_int_equal(mapper_core_cost(&f.core, &tile, &cost, &f.err), DSE_BAD_INPUT);
-    assert_non_null(strstr(f.err.text, "the time was over before"));
-    f.core.cancel = NULL; /* and nothing half done was kept */
+    f.on.core.shared = &f.searched;
+    f.on.core.cancel = &cancel;
+    assert_int_equal(mapper_core_cost(&f.on.core, &tile, &cost, &f.on.err), DSE_BAD_INPUT);
+    assert_non_null(strstr(f.on.err.text, "the time was over before"));
+    f.on.core.cancel = NULL; /* and nothing half done was kept */
     const struct core_cost shared = cost_of(&f, &tile);
-    f.core.shared = NULL;
+    f.on.core.shared = NULL;
     cost = cost_of(&f, &tile);
     assert_memory_equal(&shared, &cost, sizeof cost);
     close_quick(&f);
