@@ -256,6 +256,38 @@ static void test_it_is_as_good_as_the_long_search(void **state)
     }
 }
 
+/* The tiles of a network count together: a quarter of the rows of each different convolution of ResNet-50.
+ * The sum is no worse than that of the long search; single tiles of odd extents, above, may be: there the
+ * quick one goes down from few starts. */
+static void test_sum_over_resnet50_is_that_of_the_long_search(void **state)
+{
+    static struct fixture f;
+    struct network net;
+    double sum[2] = {0};
+    (void)state;
+    open_quick(&f, "simba_fused");
+    if (network_read("experiments/networks/resnet50.yaml", &net, &f.on.err) != DSE_OK)
+        fail_msg("%s", f.on.err.text);
+    for (int quick = 0; quick < 2; quick++) {
+        f.on.core.quick = quick;
+        for (uint32_t l = 0; l < net.n_layer; l++) {
+            const struct layer *layer = &net.layer[l];
+            bool is_new = layer_has_macs(layer);
+            for (uint32_t k = 0; k < l && is_new; k++)
+                is_new = !layer_same_problem(layer, &net.layer[k]);
+            if (!is_new)
+                continue;
+            const struct core_tile tile = core_tile_of(layer, 1, layer->k, (layer->p + 3) / 4, layer->q);
+            const struct core_cost cost = cost_of(&f, &tile);
+            sum[quick] += cost.energy_j * (double)cost.cycle;
+        }
+    }
+    if (sum[1] > 1.01 * sum[0])
+        fail_msg("%g J cycles, by the long search %g", sum[1], sum[0]);
+    network_free(&net);
+    close_quick(&f);
+}
+
 /* Accesses that cost `share` times as much. */
 static void set_energies(struct storage_level *level, const struct storage_level *from, double share)
 {
@@ -374,6 +406,7 @@ int main(void)
         cmocka_unit_test(test_mapping_costs_what_is_said),
         cmocka_unit_test(test_cost_is_a_function_of_the_tile),
         cmocka_unit_test(test_it_is_as_good_as_the_long_search),
+        cmocka_unit_test(test_sum_over_resnet50_is_that_of_the_long_search),
         cmocka_unit_test(test_machines_of_other_energies_share_searches),
         cmocka_unit_test(test_shared_searches_are_good_at_any_energy),
         cmocka_unit_test(test_lists_are_packed_and_unpacked),
