@@ -43,9 +43,10 @@ static void draw_links(struct random_stream *stream, struct architecture *arch)
 /* Groups have no memories side by side and no least use. */
 static void draw_banks(struct random_stream *stream, const struct problem *problem, struct architecture *arch)
 {
-    for (uint32_t l = 0; l < arch->n_level; l++)
+    for (uint32_t l = 0; l < arch->n_level; l++) {
         arch->level[l].n_part = 0;
         arch->level[l].min_utilization = 0;
+    }
     random_case_banks(stream, problem, arch);
 }
 
