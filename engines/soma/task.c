@@ -23,10 +23,9 @@ static enum dse_status open_core(struct soma_task *made, const struct accounting
                                  .network = made->scheduled.network,
                                  .batch = made->scheduled.batch,
                                  .cache = made->task->core_cache};
-    if (!task.cache) {
+    if (!task.cache && !made->own)
         DSE_TRY(core_cache_new(OWN_COST_MAX, &made->own, err));
-        task.cache = made->own;
-    }
+    task.cache = task.cache ? task.cache : made->own;
     DSE_TRY(soma_core_open(accounting, choice, &task, arena, &made->core, err));
     const struct schedule_pricer *pricer = made->core.pricer;
     const struct core_array *array = &pricer->array;
@@ -114,19 +113,19 @@ struct soma_search soma_task_whole(const struct soma_task *made)
     return whole;
 }
 
-/* Now that the buffer is known. The published program cuts no layers. */
-static enum dse_status make_parts(struct soma_task *made, bool compat, struct arena *arena,
-                                  struct dse_error *err)
+/* The rule asks the accounting of the whole network what the buffer holds and what tiles cost; parts have one
+ * of their own. The published program cuts no layers. */
+static enum dse_status make_parts(struct soma_task *made, const struct accounting *accounting,
+                                  struct soma_core_choice choice, struct arena *arena, struct dse_error *err)
 {
-    struct schedule_pricer *pricer = made->core.pricer;
+    const struct schedule_pricer *pricer = made->core.pricer;
     const struct soma_part_rule rule = {
         pricer->machine.buffer_byte, pricer->word_byte, pricer->streams, SOMA_PART_SHARE,
         pricer->stay_word,           &pricer->tile};
     const struct soma_scheduled whole = made->scheduled;
-    if (!compat)
-        DSE_TRY(soma_parts_by_rule(&whole, &rule, arena, &made->scheduled, err));
-    pricer->task.network = made->scheduled.network;
-    return DSE_OK;
+    DSE_TRY(soma_parts_by_rule(&whole, &rule, arena, &made->scheduled, err));
+    return made->scheduled.network == whole.network ? DSE_OK
+                                                    : open_core(made, accounting, choice, arena, err);
 }
 
 enum dse_status soma_task_prepare(const struct engine_task *task, const struct soma_scheduled *scheduled,
@@ -148,8 +147,8 @@ enum dse_status soma_task_prepare(const struct engine_task *task, const struct s
     if (task->budget.max_seconds > 0)
         made->search.stop_at_s = clock_wall_s() + task->budget.max_seconds;
     DSE_TRY(open_core(made, accounting, choice, arena, err));
-    if (!scheduled)
-        DSE_TRY(make_parts(made, compat, arena, err));
+    if (!scheduled && !compat)
+        DSE_TRY(make_parts(made, accounting, choice, arena, err));
     DSE_TRY(make_graphs(made, made->scheduled.network, compat, arena, err));
     made->core.mapper.stop_at_s = made->search.stop_at_s;
     made->core.mapper.cancel = made->search.cancel;
