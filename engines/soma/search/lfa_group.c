@@ -33,6 +33,7 @@ struct soma_tile_memo {
     struct tile_cost *cost;     /* (n_layer MEMO_WAYS) */
     struct tile_stream *stream; /* the same */
     struct soma_layer_plan *room;
+    bool missed; /* something was not there that was not to be asked for */
 };
 
 struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
@@ -42,7 +43,7 @@ struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
     struct tile_stream *stream = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *stream);
     struct soma_layer_plan *room = soma_plan_room(n_layer, arena);
     if (!arena->failed)
-        *memo = (struct soma_tile_memo){n_layer, cost, stream, room};
+        *memo = (struct soma_tile_memo){.n_layer = n_layer, .cost = cost, .stream = stream, .room = room};
     return arena->failed ? NULL : memo;
 }
 
@@ -68,7 +69,7 @@ struct group_state {
     uint64_t *wait;                  /* (n_tile + 1) when the stores that end before this tile are over */
     uint64_t *dead_byte;             /* (n_tile + 1) that are no longer alive from this tile on */
     uint64_t *weight_byte;           /* (n_tile + 1) that are alive from this tile on */
-    bool bytes_only;                 /* tiles are not priced */
+    bool known_only;                 /* no tile is asked for: one that is not remembered has no price */
     const struct soma_shape *before; /* the shape of the layer's tile before the one that is measured */
 };
 
@@ -124,6 +125,9 @@ static inline enum dse_status tile_cost(const struct group_state *group, uint32_
     const struct tile_cost *kept = &memo->cost[at];
     if (kept->shape.b != shape->b || kept->shape.k != shape->k || kept->shape.h != shape->h ||
         kept->shape.w != shape->w) {
+        memo->missed = true;
+        if (group->known_only)
+            return DSE_OK;
         DSE_TRY(ask(group, l, shape, memo, at, valid, err));
         if (!*valid)
             return DSE_OK;
@@ -266,7 +270,7 @@ static inline enum dse_status measure_tile(const struct group_state *group, uint
                                            struct tile_stream *stream, bool *valid, struct dse_error *err)
 {
     *valid = bytes_of(group->plan.graph, shape, &made->output_byte);
-    if (*valid && !group->bytes_only) /* it says how much is to be streamed */
+    if (*valid) /* it says how much is to be streamed */
         DSE_TRY(tile_cost(group, l, shape, memo, made, stream, valid, err));
     if (stream && group->before)
         find_stays(group, l, shape, place, stream);
@@ -501,11 +505,12 @@ static enum dse_status time_placed(struct group_state *group, struct soma_tile_m
         return DSE_OK;
     if (search->slow_tiles) {
         const struct soma_group_times empty = *times;
-        group->bytes_only = true;
+        group->known_only = true;
+        memo->missed = false;
         DSE_TRY(time_tiles(group, memo, scratch, times, err));
-        if (!times->valid || times->peak_byte > search->machine.buffer_byte)
+        if (!memo->missed || !times->valid || times->peak_byte > search->machine.buffer_byte)
             return DSE_OK;
-        group->bytes_only = false;
+        group->known_only = false;
         *times = empty;
     }
     return time_tiles(group, memo, scratch, times, err);

@@ -8,8 +8,8 @@
  * of them as it takes (fused_ahead); cycles. */
 struct soma_group_times {
     bool valid; /* no fault; the rest is not set otherwise */
-    /* With slow_tiles, where peak_byte is more than the machine's buffer: no tile was priced, and cycles and
-     * energy say nothing. */
+    /* With slow_tiles, where peak_byte is more than the machine's buffer: no tile was asked for, and cycles
+     * and energy say nothing. */
     bool alone; /* the published rules: it holds a classifier, and no pool may stand before it */
     /* transfer of the first layer's weights, and of the first tile's inputs up to its start */
     uint64_t head_weight_cycle, head_input_cycle;
