@@ -12,9 +12,9 @@ DSE_MUST_CHECK enum dse_status klotski_takes_task(const struct engine_question *
                                                   struct dse_error *err);
 
 /* What an engine searches, and by which rules: the options KLOTSKI_OPTIONS_RULES from number `first` on.
- * Where max_uops is its default and the whole network needs more, its sums that leave a block are uops of their own
- * (UOP_BLOCKS) and, with `folds`, blocks are searched once (task.fold, rules.times); not with `unroll: true`,
- * nor where `given` (a partition is). Memory from `arena`. Errors of klotski_task_of. */
+ * Where max_uops is its default and the whole network needs more, its sums that leave a block are uops of
+ * their own (UOP_BLOCKS) and, with `folds`, blocks are searched once (task.fold, rules.times); not with
+ * `unroll: true`, nor where `given` (a partition is). Memory from `arena`. Errors of klotski_task_of. */
 DSE_MUST_CHECK enum dse_status klotski_search_of(const struct engine_context *context, size_t first,
                                                  bool folds, bool given, struct arena *arena,
                                                  struct klotski_task *task, struct tile_rules *rules,

@@ -172,8 +172,8 @@ void klotski_tell_bound(struct engine_context *context, const struct klotski_tas
                         enum uop_memory memory);
 
 /* Offer a plan of the network that is searched, evaluated and written; where blocks are folded as one of the
- * whole network (block_fold_lists; `graph` is that of the plan). Explain it where it does not fit. Memory from
- * `scratch`. */
+ * whole network (block_fold_lists; `graph` is that of the plan). Explain it where it does not fit. Memory
+ * from `scratch`. */
 DSE_MUST_CHECK enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
                                              const struct uop_graph *graph, const struct uop_plan *plan,
                                              struct arena *scratch, struct dse_error *err);
