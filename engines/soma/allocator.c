@@ -7,6 +7,7 @@
 
 #include "engines/soma/search/dlsa_bound.h"
 #include "engines/soma/search/lfa_price.h"
+#include "engines/soma/search/plus_price.h"
 #include "engines/soma/search/starts.h"
 
 enum phase { BEGIN, STAGE1, STAGE2, OVER };
@@ -213,6 +214,21 @@ static bool can_take_stage1(const struct soma_allocator *a)
     return isfinite(price.cost) && soma_search_can_make(a->search, price.n_part);
 }
 
+/* Of a folded network only the fusion is handed on, and the whole one's DRAM order comes from prefetching
+ * (soma_offer): so prefetching takes the second stage's place. */
+static enum dse_status prefetch(struct soma_allocator *a, struct dse_error *err)
+{
+    struct fused_schedule schedule;
+    struct soma_price price;
+    arena_reset(&a->scratch);
+    DSE_TRY(plus_polish(a->search, &a->present.lfa, NULL, 0, NULL, (struct random_stream){0}, &a->scratch,
+                        &schedule, &price, err));
+    if (price.cost < a->present.price.cost)
+        a->present.price = price;
+    a->floor = a->present.price.cost;
+    return end_iteration(a, err);
+}
+
 static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *err)
 {
     struct soma_dlsa_options *options = &a->options.dlsa;
@@ -225,6 +241,8 @@ static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *
     a->lfa = NULL;
     if (a->iteration == 0)
         a->buffer_max = a->present.price.buffer_max_byte;
+    if (a->search->context.graph->fold)
+        return prefetch(a, err);
     DSE_TRY(find_floor(a, err));
     if (a->floor >= a->limit || a->floor >= a->best.price.cost)
         return end_iteration(a, err);

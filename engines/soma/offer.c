@@ -166,33 +166,7 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
     return status;
 }
 
-/* The LFA of the network that is scheduled. Memory from `scratch`. */
-static enum dse_status unroll(const struct soma_task *task, const struct soma_lfa *lfa, struct arena *scratch,
-                              struct soma_lfa *whole, struct dse_error *err)
-{
-    soma_lfa_new(task->graph.network->n_layer, scratch, whole);
-    DSE_TRY(arena_check(scratch, "a schedule", err));
-    soma_unroll_lfa(task->fold, lfa, whole);
-    return DSE_OK;
-}
-
-/* An unrolled scheme with double buffering and with prefetching. */
-struct unrolled {
-    struct soma_lfa lfa;
-    struct fused_schedule plain, prefetched;
-    struct soma_price plain_price, price; /* cost INFINITY: not valid */
-};
-
-static enum dse_status price_unrolled(const struct soma_search *search, struct arena *scratch,
-                                      struct unrolled *u, struct dse_error *err)
-{
-    DSE_TRY(soma_price_lfa(search, &u->lfa, search->machine.buffer_byte, scratch, &u->plain, &u->plain_price,
-                           err));
-    return plus_polish(search, &u->lfa, NULL, 0, NULL, (struct random_stream){0}, scratch, &u->prefetched,
-                       &u->price, err);
-}
-
-/* The same with what passes from repetition to repetition, and into and out of them, left in the buffer. */
+/* What passes from repetition to repetition, and into and out of them, stays in the buffer. */
 static void join_repetitions(const struct network_fold *fold, const struct soma_lfa *folded,
                              struct soma_lfa *whole)
 {
@@ -207,51 +181,91 @@ static void join_repetitions(const struct network_fold *fold, const struct soma_
         }
 }
 
-static enum dse_status offer_best_of(struct engine_context *context, const struct soma_task *task,
-                                     const struct unrolled *u, double start_s, struct arena *scratch,
-                                     struct dse_error *err)
+/* The LFA of the network that is scheduled; `joined`: join_repetitions. Memory from `scratch`. */
+static enum dse_status unroll(const struct soma_task *task, const struct soma_lfa *lfa, bool joined,
+                              struct arena *scratch, struct soma_lfa *whole, struct dse_error *err)
 {
-    const bool prefetched = u->price.cost < u->plain_price.cost;
-    struct soma_stage1 stage1 = {0};
-    if (isfinite(u->plain_price.cost)) {
-        struct fused_result result;
-        DSE_TRY(schedule_price(task->core.pricer, &u->plain, scratch, &result, err));
-        stage1 = (struct soma_stage1){result.cycle, result.energy_j, result.buffer_average_byte,
-                                      result.buffer_average_compute_byte};
-    }
-    return offer(context, task, &u->lfa, prefetched ? &u->prefetched : &u->plain, !prefetched, &stage1,
-                 start_s, scratch, err);
+    soma_lfa_new(task->graph.network->n_layer, scratch, whole);
+    DSE_TRY(arena_check(scratch, "a schedule", err));
+    soma_unroll_lfa(task->fold, lfa, whole);
+    if (joined)
+        join_repetitions(task->fold, lfa, whole);
+    return DSE_OK;
 }
 
-/* The DRAM order of one block says little of that of many, so the unrolled scheme gets one by prefetching, or
- * double buffering where that is not worse; with what is between blocks in the DRAM, as it was searched, and
- * in the buffer. */
-static enum dse_status offer_unrolled(struct engine_context *context, const struct soma_task *task,
-                                      const struct soma_lfa *lfa, struct arena *scratch,
+/* The unrolled scheme as it was searched, with what is between blocks in the DRAM, or with that left in the
+ * buffer (`joined`), and the DRAM order that prefetching gives it: no worse than double buffering, and
+ * without a price where that has none. */
+static enum dse_status price_unrolled(const struct soma_task *task, const struct soma_lfa *lfa, bool joined,
+                                      struct arena *arena, struct soma_lfa *whole,
+                                      struct fused_schedule *fused, struct soma_price *price,
                                       struct dse_error *err)
 {
-    const double start_s = clock_wall_s();
     const struct soma_search search = soma_task_whole(task);
-    struct unrolled u[2];
-    const struct unrolled *best = u;
-    for (int joined = 0; joined < 2; joined++) {
-        DSE_TRY(unroll(task, lfa, scratch, &u[joined].lfa, err));
-        if (joined)
-            join_repetitions(task->fold, lfa, &u[joined].lfa);
-        DSE_TRY(price_unrolled(&search, scratch, &u[joined], err));
+    DSE_TRY(unroll(task, lfa, joined, arena, whole, err));
+    return plus_polish(&search, whole, NULL, 0, NULL, (struct random_stream){0}, arena, fused, price, err);
+}
+
+/* What double buffering makes of it. */
+static enum dse_status first_stage(const struct soma_task *task, const struct soma_lfa *whole,
+                                   struct soma_stage1 *stage1, struct arena *arena, struct dse_error *err)
+{
+    const struct soma_search search = soma_task_whole(task);
+    struct fused_schedule plain;
+    struct soma_price price;
+    struct fused_result result;
+    DSE_TRY(soma_price_lfa(&search, whole, search.machine.buffer_byte, arena, &plain, &price, err));
+    if (isinf(price.cost))
+        return DSE_OK;
+    DSE_TRY(schedule_price(task->core.pricer, &plain, arena, &result, err));
+    *stage1 = (struct soma_stage1){result.cycle, result.energy_j, result.buffer_average_byte,
+                                   result.buffer_average_compute_byte};
+    return DSE_OK;
+}
+
+/* The better of the two in arena[0], which is reset for each: such schedules are large. arena[1] is for what
+ * is forgotten soon. */
+static enum dse_status offer_better(struct engine_context *context, const struct soma_task *task,
+                                    const struct soma_lfa *lfa, double start_s, struct arena arena[2],
+                                    struct dse_error *err)
+{
+    struct soma_lfa whole;
+    struct fused_schedule fused;
+    struct soma_price apart, price;
+    struct soma_stage1 stage1 = {0};
+    DSE_TRY(price_unrolled(task, lfa, false, &arena[0], &whole, &fused, &apart, err));
+    arena_reset(&arena[0]);
+    DSE_TRY(price_unrolled(task, lfa, true, &arena[0], &whole, &fused, &price, err));
+    if (isinf(apart.cost) && isinf(price.cost))
+        return DSE_OK;
+    if (!(price.cost < apart.cost)) {
+        arena_reset(&arena[0]);
+        DSE_TRY(price_unrolled(task, lfa, false, &arena[0], &whole, &fused, &price, err));
     }
-    if (fmin(u[1].price.cost, u[1].plain_price.cost) < fmin(u[0].price.cost, u[0].plain_price.cost))
-        best = &u[1];
-    return isinf(fmin(best->price.cost, best->plain_price.cost))
-               ? DSE_OK
-               : offer_best_of(context, task, best, start_s, scratch, err);
+    DSE_TRY(first_stage(task, &whole, &stage1, &arena[1], err));
+    arena_reset(&arena[1]);
+    return offer(context, task, &whole, &fused, false, &stage1, start_s, &arena[1], err);
+}
+
+/* The DRAM order of one block says little of that of many, so the unrolled scheme gets one of its own. */
+static enum dse_status offer_unrolled(struct engine_context *context, const struct soma_task *task,
+                                      const struct soma_lfa *lfa, struct dse_error *err)
+{
+    struct arena arena[2];
+    const double start_s = clock_wall_s();
+    arena_init(&arena[0]);
+    arena_init(&arena[1]);
+    const enum dse_status status = offer_better(context, task, lfa, start_s, arena, err);
+    arena_free(&arena[0]);
+    arena_free(&arena[1]);
+    return status;
 }
 
 enum dse_status soma_offer(struct engine_context *context, const struct soma_task *task,
                            const struct soma_lfa *lfa, const struct fused_schedule *fused,
                            const struct soma_stage1 *stage1, struct arena *scratch, struct dse_error *err)
 {
-    return task->fold ? offer_unrolled(context, task, lfa, scratch, err)
+    return task->fold ? offer_unrolled(context, task, lfa, err)
                       : offer(context, task, lfa, fused, false, stage1, clock_wall_s(), scratch, err);
 }
 
@@ -265,7 +279,7 @@ enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma
     const struct soma_search search = soma_task_whole(task);
     struct soma_lfa whole = *lfa;
     if (task->fold)
-        DSE_TRY(unroll(task, lfa, scratch, &whole, err));
+        DSE_TRY(unroll(task, lfa, false, scratch, &whole, err));
     DSE_TRY(soma_parse(&search.context, &whole, scratch, &fused, &fault, err));
     if (fault.what != SOMA_OK)
         return dse_fail(err, DSE_INTERNAL, "a fusion of layers was found that is not valid: %s",
