@@ -424,12 +424,26 @@ static enum dse_status fit_together(const struct rule *rule, struct dse_error *e
     return check_number(rule, err);
 }
 
+/* Whether one tile of each layer can be computed while the next is loaded and the last one stored. Else a
+ * schedule has the finest tiles of all and loads late, and more layers would make too many of them. */
+static bool fits_doubled(const struct rule *rule)
+{
+    for (uint32_t l = 0; l < rule->network->n_layer; l++) {
+        const struct need *need = &rule->parts[l].need;
+        if (2 * (need->in + need->out) > (double)rule->by->buffer_byte)
+            return false;
+    }
+    return true;
+}
+
 /* What fits but streams its weights. */
 static enum dse_status cut_streams(const struct rule *rule, struct arena *arena, bool *any,
                                    struct dse_error *err)
 {
     const uint32_t n = rule->network->n_layer;
     uint32_t others = n; /* a layer can be a concatenation besides */
+    if (!fits_doubled(rule))
+        return DSE_OK;
     struct stream_parts *found = arena_alloc(arena, n, sizeof *found);
     DSE_TRY(arena_check(arena, "the cuts of a network", err));
     for (uint32_t l = 0; l < n; l++)
