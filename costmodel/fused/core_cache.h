@@ -40,8 +40,8 @@ DSE_MUST_CHECK enum dse_status core_cache_join_array(struct core_cache *cache,
                                                      const struct core_array_search *search,
                                                      struct core_cached *cached, struct dse_error *err);
 
-/* Whatever else a scheduler keeps for later: bytes without padding, by its identity and a key of bytes. Recall
- * returns whether they were there, and are at most `room`; remember leaves what is there already, and keeps
+/* Whatever else a scheduler keeps for later: bytes without padding, by its identity and a key of bytes.
+ * Recall returns whether they were there, and are at most `room`; remember leaves what is there already, and keeps
  * nothing without memory, beyond CORE_CACHE_NOTE_MAX of them or CORE_CACHE_NOTE_BYTE_MAX bytes in all.
  * Thread-safe. */
 enum { CORE_CACHE_NOTE_MAX = 1 << 15, CORE_CACHE_NOTE_BYTE_MAX = 64 << 20 };

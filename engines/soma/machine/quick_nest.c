@@ -1,5 +1,5 @@
-/* Descents with a memo of prices. Besides the best mapping so far it keeps those that would be the best if the
- * buffer's accesses were cheaper, or dearer: what the evaluator says of a mapping is enough to tell. */
+/* Descents with a memo of prices. Besides the best mapping so far it keeps those that would be the best if
+ * the buffer's accesses were cheaper, or dearer: what the evaluator says of a mapping is enough to tell. */
 #include "engines/soma/machine/quick_nest.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ enum {
     LOOK_STEPS = 64      /* of a search, between two looks at the clock */
 };
 
-/* Prices of an access for which the best mapping is kept, in terms of quick_arch's; those of the DRAM last. */
+/* Prices of an access for which the best mapping is kept, in terms of quick_arch's; the DRAM's last. */
 static const struct {
     double buffer, dram;
 } dear[] = {{1, 1}, {0.0625, 1}, {0.25, 1}, {4, 1}, {16, 1}, {1, 0.0625}, {1, 16}};

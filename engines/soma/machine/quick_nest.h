@@ -1,5 +1,5 @@
-/* The mappings of one loop nest that are worth pricing, whatever an access of the buffer and of the DRAM costs:
- * they are searched for on a machine where that is always the same. docs/core-array.md, "Quick". */
+/* The mappings of one loop nest that are worth pricing, whatever an access of the buffer and of the DRAM
+ * costs: they are searched for on a machine where that is always the same. docs/core-array.md, "Quick". */
 #ifndef ENGINES_SOMA_MACHINE_QUICK_NEST_H
 #define ENGINES_SOMA_MACHINE_QUICK_NEST_H
 
@@ -72,9 +72,9 @@ void quick_bench_close(struct quick_bench *bench);
 DSE_MUST_CHECK enum dse_status quick_bench_suit(struct quick_bench *bench, const struct evaluator *evaluator,
                                                 struct dse_error *err);
 
-/* Search one nest, beginning near `starts` and streaming as they do. `found`: of each of a few prices of the buffer's accesses, the
- * best mapping, that of quick_arch first; value is its cost there, INFINITY when there is none. `optima`, with
- * room for QUICK_LIST_MAX; may be NULL: the best on quick_arch alone, and other local optima there. A
+/* Search one nest, beginning near `starts` and streaming as they do. `found`: of each of a few prices of an
+ * access the best mapping, that of quick_arch first; value is its cost there, INFINITY when there is none.
+ * `optima` (may be NULL): the best on quick_arch alone, and other local optima there. A
  * function of core->quick_arch, the nest, starts and effort, but that it ends early when core's time is over.
  * Errors of evaluator_new; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status quick_nest_search(const struct mapper_core *core,

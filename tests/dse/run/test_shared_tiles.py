@@ -2,7 +2,7 @@
 """Points of a sweep share what tiles cost, and the searches behind that, across capacities, bandwidths, energies and engines: the rows are those
 of each point by itself, whatever ran before, on two threads, and behind a stop.
 Nothing here is a known value: runs are compared with each other.
-Tests: core_choice.c, quick_tile.c, quick_nest.c."""
+Tests: runner.c."""
 import csv
 import os
 import subprocess
