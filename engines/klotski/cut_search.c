@@ -61,6 +61,8 @@ static struct uop_cut other_tile(const struct cut_search *s, uint32_t l, double 
 {
     const struct tile *tile = &s->lists->tile[s->lists->first[l]];
     const uint32_t n = s->lists->n[l];
+    if (n == 0) /* nothing but what the start has */
+        return s->cut[l];
     const uint32_t i = tile_nearest(s->lists, l, log_cycle_of(s, l) + change) + random_below(random, 5);
     return tile[i < 2 ? 0 : i - 2 < n ? i - 2 : n - 1].cut;
 }

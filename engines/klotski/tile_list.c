@@ -154,11 +154,14 @@ static void keep_front(struct maker *m)
     m->n = n;
 }
 
-/* Of a cut for a mapper, which takes as many channels as there are lanes for no better than others. */
-static bool has_even_channels(const struct kc_tile *whole, struct uop_cut cut)
+/* For a mapper, which takes as many channels as there are lanes for no better than others. Several become
+ * the same, of which keep_front leaves one. */
+static struct uop_cut with_even_channels(const struct kc_tile *whole, struct uop_cut cut)
 {
-    return tile_even_size(whole->c, cut.ic) == cut.ic &&
-           (cut.oc > whole->k || tile_even_size(whole->k, cut.oc) == cut.oc);
+    cut.ic = tile_even_size(whole->c, cut.ic);
+    if (cut.oc <= whole->k)
+        cut.oc = tile_even_size(whole->k, cut.oc);
+    return cut;
 }
 
 static enum dse_status list_parts(struct maker *m, struct dse_error *err)
@@ -170,8 +173,7 @@ static enum dse_status list_parts(struct maker *m, struct dse_error *err)
             for (cut.ic = whole->c; cut.ic; cut.ic = smaller(whole->c, cut.ic, m->machine->c_lane))
                 for (cut.oc = cut.ic == whole->c ? whole->k * whole->g : whole->k; cut.oc;
                      cut.oc = smaller_oc(whole, cut.oc, m->machine->k_lane))
-                    if (!m->machine->n_mac || has_even_channels(whole, cut))
-                        DSE_TRY(add(m, cut, err));
+                    DSE_TRY(add(m, m->machine->n_mac ? with_even_channels(whole, cut) : cut, err));
     price_and_sort(m);
     keep_front(m);
     return DSE_OK;
