@@ -41,8 +41,8 @@ DSE_MUST_CHECK enum dse_status core_cache_join_array(struct core_cache *cache,
                                                      struct core_cached *cached, struct dse_error *err);
 
 /* Whatever else a scheduler keeps for later: bytes without padding, by its identity and a key of bytes.
- * Recall returns whether they were there, and are at most `room`; remember leaves what is there already, and keeps
- * nothing without memory, beyond CORE_CACHE_NOTE_MAX of them or CORE_CACHE_NOTE_BYTE_MAX bytes in all.
+ * Recall returns whether they were there, and are at most `room`; remember leaves what is there already, and
+ * keeps nothing without memory, beyond CORE_CACHE_NOTE_MAX of them or CORE_CACHE_NOTE_BYTE_MAX bytes in all.
  * Thread-safe. */
 enum { CORE_CACHE_NOTE_MAX = 1 << 15, CORE_CACHE_NOTE_BYTE_MAX = 64 << 20 };
 bool core_cache_recall(const struct core_cached *cached, const void *key, size_t key_length, void *bytes,
