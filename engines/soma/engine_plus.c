@@ -183,9 +183,9 @@ static enum dse_status add_all_parts(struct state *state, struct engine_context 
     const struct soma_task *first = &state->run[0].task;
     const struct engine_task *task = first->task;
     struct arena *arena = engine_context_arena(context);
-    struct soma_part_rule rule = {first->search.machine.buffer_byte, first->graph.word_byte,
-                                  first->graph.streams, 0, first->core.pricer->stay_word,
-                                  &first->core.pricer->tile};
+    struct soma_part_rule rule = {
+        first->search.machine.buffer_byte, first->graph.word_byte,   first->graph.streams, 0,
+        first->core.pricer->stay_word,     &first->core.pricer->tile};
     struct soma_scheduled whole, parts;
     DSE_TRY(
         soma_scheduled_network(task->network, task->batch, first->search.context.compat, arena, &whole, err));

@@ -140,7 +140,8 @@ static double input_of(const struct rule *rule, const struct layer *layer, uint3
 static struct need need_of(const struct rule *rule, const struct layer *layer)
 {
     const double places = (double)rule->batch * layer->p * layer->q;
-    const double stored = rule->by->streams >> TENSOR_OUTPUT & 1u ? 0 : (double)layer->k * rule->by->word_byte;
+    const double stored =
+        rule->by->streams >> TENSOR_OUTPUT & 1u ? 0 : (double)layer->k * rule->by->word_byte;
     struct need need = {.held = room_of(rule, layer), .in = input_of(rule, layer, 1, 1), .out = stored};
     const double whole =
         need.held + rule->batch * input_of(rule, layer, layer->p, layer->q) + places * stored;
@@ -404,13 +405,14 @@ static enum dse_status check_number(const struct rule *rule, struct dse_error *e
     }
     if (n <= NETWORK_LAYER_MAX)
         return DSE_OK;
-    return dse_fail(err, DSE_LIMIT,
-                    "network %s: in parts of which two fit into a buffer of %s bytes it has %s layers (layer "
-                    "%.100s alone %s); a network has at most %s",
-                    network->name, text_thousands(rule->by->buffer_byte, byte, sizeof byte),
-                    text_thousands(n, n_all, sizeof n_all), network->layer[most].name,
-                    text_thousands(layers_of(rule->parts[most].k, rule->parts[most].c), n_most, sizeof n_most),
-                    text_thousands(NETWORK_LAYER_MAX, limit, sizeof limit));
+    return dse_fail(
+        err, DSE_LIMIT,
+        "network %s: in parts of which two fit into a buffer of %s bytes it has %s layers (layer "
+        "%.100s alone %s); a network has at most %s",
+        network->name, text_thousands(rule->by->buffer_byte, byte, sizeof byte),
+        text_thousands(n, n_all, sizeof n_all), network->layer[most].name,
+        text_thousands(layers_of(rule->parts[most].k, rule->parts[most].c), n_most, sizeof n_most),
+        text_thousands(NETWORK_LAYER_MAX, limit, sizeof limit));
 }
 
 /* What follows from parts that must be. */

@@ -15,7 +15,7 @@ static const double worth = 0.8;
 static const double alike_bytes = 1.2, alike_parts = 1.5;
 
 enum {
-    C_MAX = 64,     /* parts along input channels */
+    C_MAX = 64, /* parts along input channels */
     TRANSFERS_MAX = 10000000,
     PRICE_STEPS = 6 /* of a part's price, each halving the range in which it is on a scale of powers */
 };

@@ -20,7 +20,7 @@ struct soma_maker {
     struct soma_fault_info *fault;
     uint32_t n_read;            /* places in schedule->read that are taken */
     struct soma_stream *stream; /* (n_tile) by position; NULL: nothing streams */
-    uint32_t second;            /* the tensor that the tile before, of the same layer, has as second operand */
+    uint32_t second; /* the tensor that the tile before, of the same layer, has as second operand */
 };
 
 static inline uint32_t soma_tile_position(const struct soma_layer_plan *layer, uint32_t tile)

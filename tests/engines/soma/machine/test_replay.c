@@ -346,7 +346,8 @@ static void test_what_stays_is_read_by_tiles_in_a_row(void **state)
                                "buffer: {bytes: 8, alignment: 1, peak: 0, living: 0}\n"
                                "count: {load: 1, store: 0, compute: 3}\ncycles: 31\nstream:\n"
                                "- {load: 0, stream: 8, cycles: 1, weights: a, of: [a, 0]}\n";
-    static const char first[] = "- {compute: a, tile: 0, wait: 1, cycles: 10, reads: [[0, 0, 0]], writes: []}\n",
+    static const char first[] =
+        "- {compute: a, tile: 0, wait: 1, cycles: 10, reads: [[0, 0, 0]], writes: []}\n",
                       second[] = "- {compute: a, tile: 1, cycles: 10, reads: [[0, 0, 0]], writes: []}\n",
                       other[] = "- {compute: b, tile: 0, cycles: 10, reads: [], writes: []}\n";
     (void)state;
