@@ -1,6 +1,6 @@
 /* Parts of layers whose weights go past the buffer. With as many along output channels that a part's weights
- * stay in their own level, they are loaded once for all of its rows, and each part reads the inputs again; and
- * smaller parts leave room in the buffer for tiles of more rows, so that fewer tiles load weights.
+ * stay in their own level, they are loaded once for all of its rows, and each part reads the inputs again;
+ * and smaller parts leave room in the buffer for tiles of more rows, so that fewer tiles load weights.
  * docs/soma.md, "Layers in parts". Internal to engines/soma/. */
 #ifndef ENGINES_SOMA_STREAM_PARTS_H
 #define ENGINES_SOMA_STREAM_PARTS_H

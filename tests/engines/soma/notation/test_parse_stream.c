@@ -1,5 +1,4 @@
-/* Streamed weights and second operands that stay for tiles in a row, by hand.
- * Tests: parse.c, tile_plan.h. */
+/* Streamed weights and second operands that stay for tiles in a row, by hand. Tests: parse.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
