@@ -191,7 +191,12 @@ static enum dse_status add_all_parts(struct state *state, struct engine_context 
         soma_scheduled_network(task->network, task->batch, first->search.context.compat, arena, &whole, err));
     for (size_t i = 0; i < sizeof part_share / sizeof *part_share; i++) {
         rule.share = part_share[i];
-        DSE_TRY(soma_parts_by_rule(&whole, &rule, arena, &parts, err));
+        struct dse_error inner = {0};
+        const enum dse_status status = soma_parts_by_rule(&whole, &rule, arena, &parts, &inner);
+        if (status == DSE_LIMIT)
+            break; /* smaller parts are too many */
+        if (status != DSE_OK)
+            return dse_fail(err, status, "%s", inner.text);
         if (is_new(state, parts.network))
             DSE_TRY(add_parts(state, &parts, context, err));
     }

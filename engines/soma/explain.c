@@ -11,7 +11,7 @@
 #include "engines/soma/search/plus_price.h"
 #include "engines/soma/search/plus_start.h"
 
-enum { NUMBER_MAX = 32 };
+enum { NUMBER_MAX = 32, FINE_MAX = 1 << 18 };
 
 static void explain_fault(struct engine_context *context, const struct soma_search *search,
                           const struct soma_fault_info *fault, const struct dse_error *why)
@@ -100,8 +100,8 @@ static enum dse_status explain(struct engine_context *context, const struct soma
     return DSE_OK;
 }
 
-/* Double buffering is not all there is: what loads later may fit, with as few tiles as do, or as many as
- * help. Offered, but by the published rules, whose
+/* Double buffering is not all there is: what loads later may fit, with as many tiles as help; where these are
+ * very many, with as few as fit. Offered, but by the published rules, whose
  * engines do not load later; there it is priced, so that it is true. */
 static enum dse_status load_later(struct engine_context *context, const struct soma_task *task,
                                   const struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
@@ -113,10 +113,15 @@ static enum dse_status load_later(struct engine_context *context, const struct s
     if (coarse)
         soma_lfa_new(search->context.network->n_layer, engine_context_arena(context), coarse);
     DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
-    DSE_TRY(plus_start(search, search->context.batch, scratch, coarse, &price, err));
+    const struct soma_lfa *late = lfa;
     arena_reset(scratch);
-    const struct soma_lfa *late = isfinite(price.cost) ? coarse : lfa;
-    DSE_TRY(plus_price(search, late, NULL, INFINITY, scratch, &schedule, &price, NULL, err));
+    DSE_TRY(plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, &price, NULL, err));
+    if (isinf(price.cost) || schedule.n_dram > FINE_MAX) {
+        DSE_TRY(plus_start(search, search->context.batch, scratch, coarse, &price, err));
+        late = isfinite(price.cost) ? coarse : lfa;
+        arena_reset(scratch);
+        DSE_TRY(plus_price(search, late, NULL, INFINITY, scratch, &schedule, &price, NULL, err));
+    }
     if (isinf(price.cost))
         return DSE_OK;
     if (!search->context.compat)

@@ -315,6 +315,28 @@ static void test_soma_plus_is_no_worse_than_parts_by_hand(void **state)
     }
 }
 
+/* Decoding with Llama on 4 MiB: smaller parts than the rule's would be more layers than a network has, so
+ * soma-plus leaves them out. */
+static void test_soma_plus_leaves_out_too_many_parts(void **state)
+{
+    struct schedule_run r;
+    struct soma_scheduled given, out;
+    struct dse_error err = {0};
+    const struct soma_part_rule smaller = {4 << 20, 1, 0, 0.35, 0, NULL};
+    (void)state;
+    schedule_run_open_on(&r, &engine_soma_plus, "experiments/networks/llama3_8b_decode4096.yaml", "simba_fused",
+                         NULL, 0);
+    given = (struct soma_scheduled){&r.network, 1};
+    assert_int_equal(soma_parts_by_rule(&given, &smaller, &r.arena, &out, &err), DSE_LIMIT);
+    set_brief(&r, 1);
+    schedule_run_set(&r, "bound_tiles", "0");
+    schedule_run_set(&r, "core_evaluations", "8");
+    r.task.budget.max_evaluations = 1;
+    schedule_run_solve(&r);
+    assert_true(r.result.feasible);
+    schedule_run_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +348,7 @@ int main(void)
         cmocka_unit_test(test_too_many_parts_are_said_before),
         cmocka_unit_test(test_small_buffers_with_large_layers),
         cmocka_unit_test(test_soma_plus_is_no_worse_than_parts_by_hand),
+        cmocka_unit_test(test_soma_plus_leaves_out_too_many_parts),
     };
     return cmocka_run_group_tests_name("networks in parts", tests, NULL, NULL);
 }
