@@ -71,7 +71,7 @@ struct layer {
     /* Only in parts of a cut layer (network_cut.h): channels of its producers, and of the second operand, in
      * front of those that it reads, which need not be all behind them either. */
     uint32_t skip[2];
-    const uint32_t *operand_skip; /* (n_operand) skip[0] of each, where there are several; NULL: 0 */
+    const uint32_t *operand_skip;      /* (n_operand) skip[0] of each, where there are several; NULL: 0 */
     uint32_t second_row, n_second_row; /* rows of the second operand from that one on; 0 of them: all */
     /* LAYER_EINSUM only: the loop nest as in the file, or in that of Timeloop (problem name = layer name) */
     const struct problem *einsum;

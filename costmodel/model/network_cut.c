@@ -48,7 +48,7 @@ static uint32_t flattened(const struct network *network, const struct layer *lay
 /* How the second operand of a matmul lies in the map that it comes from. */
 enum second {
     SECOND_UNKNOWN,
-    SECOND_GROUPS, /* whole channels for each group, nobody knows in which order */
+    SECOND_GROUPS,  /* whole channels for each group, nobody knows in which order */
     SECOND_OUTPUTS, /* a channel for each output channel, its rows and columns are the input channels */
     SECOND_ROWS     /* a row for each output channel of a group, a channel for each input channel */
 };
@@ -264,7 +264,9 @@ static int64_t second_part(const struct cutter *cutter, const struct layer *part
     struct range of;
     uint64_t at = 0;
     for (uint32_t m = 0; m < n_part; m++) {
-        const uint32_t k = n_part == 1 ? shape.c : part_along_k(cutter->from, &cutter->from->layer[second], n_part, m, &of).k;
+        const uint32_t k = n_part == 1
+                               ? shape.c
+                               : part_along_k(cutter->from, &cutter->from->layer[second], n_part, m, &of).k;
         *before = (uint32_t)at;
         if (part->skip[1] >= at && part->skip[1] + n <= at + k)
             return m;

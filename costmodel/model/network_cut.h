@@ -48,17 +48,15 @@ char *network_cut_part(const struct network *network, uint32_t l, char *text, si
 DSE_MUST_CHECK enum dse_status network_cut_check(const struct network *network, const struct network_cut *cut,
                                                  struct dse_error *err);
 
-/* The network with n layers cut (each named once). In the place of layer L stand L#1, L#2, ... along K. Where
- * it is cut along C as well, L#i is the sum (`add`) of L#i.1, L#i.2, ..., each of which makes partial sums of
- * all output channels of L#i, in the machine's words. Who read L reads the parts in their order, or L#all, a
- * concatenation of them, where they are joined. A second operand of a matmul is one layer: one of the parts, or
- * L#all where a matmul needs several. A part that reads some
- * channels of its producers only has layer.skip. out->cut says what was cut. A block whose
- * repetitions are all cut alike is one in `out`, too.
- *
- * Memory from `arena`; `out` borrows from `from` and is not to be released (network_free) itself.
- * DSE_BAD_USAGE: a list of layers; DSE_BAD_INPUT as network_cut_check, or a layer twice; DSE_LIMIT: more than
- * NETWORK_LAYER_MAX layers, or a name that is too long; DSE_NO_MEMORY. */
+/* The network with n layers cut (each named once). In the place of layer L stand L#1, L#2, ... along K.
+ * Where it is cut along C as well, L#i is the sum (`add`) of L#i.1, L#i.2, ..., each of which makes partial
+ * sums of all output channels of L#i, in the machine's words. Who read L reads the parts in their order, or
+ * L#all, a concatenation of them, where they are joined. A second operand of a matmul is one layer: one of
+ * the parts, or L#all where a matmul needs several. A part that reads some channels of its producers only
+ * has layer.skip. out->cut says what was cut. A block whose repetitions are all cut alike is one in `out`,
+ * too. Memory from `arena`; `out` borrows from `from` and is not to be released (network_free) itself.
+ * DSE_BAD_USAGE: a list of layers; DSE_BAD_INPUT as network_cut_check, or a layer twice; DSE_LIMIT: more
+ * than NETWORK_LAYER_MAX layers, or a name that is too long; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status network_cut(const struct network *from, const struct network_cut *cut,
                                            uint32_t n, struct arena *arena, struct network *out,
                                            struct dse_error *err);

@@ -25,16 +25,16 @@ struct soma_part_rule {
 /* docs/soma-search.md, "Parts", has the measurements. */
 #define SOMA_PART_SHARE 0.75
 
-/* Cut what must be: with double buffering and the smallest tiles, or as one tile, each layer by itself fits, and
- * so does its last tile with what the next one in the network's order loads. Where they do not, the one with
- * more weights (or, of a matmul, second operand) is cut into the fewest parts of which two fit into `share` of
- * the buffer, along output channels; where one output channel is too much, along input channels as well, into
- * the fewest layers. What no parts help stays whole, and is for the search. Where anything is cut, so are
- * matmuls that would load their second operand with every tile; parts that would be read one by one very often
- * are joined. What fits is cut where its weights stream and parts of them stay in their own level
- * (stream_parts.h). Repetitions of a block are cut alike. `*out` is `whole` where all fits; it borrows from `whole`.
- * Memory from `arena`. DSE_LIMIT: more than NETWORK_LAYER_MAX layers, with the layer that is in most parts;
- * DSE_NO_MEMORY. */
+/* Cut what must be: with double buffering and the smallest tiles, or as one tile, each layer by itself
+ * fits, and so does its last tile with what the next one in the network's order loads. Where they do not,
+ * the one with more weights (or, of a matmul, second operand) is cut into the fewest parts of which two fit
+ * into `share` of the buffer, along output channels; where one output channel is too much, along input
+ * channels as well, into the fewest layers. What no parts help stays whole, and is for the search. Where
+ * anything is cut, so are matmuls that would load their second operand with every tile; parts that would be
+ * read one by one very often are joined. What fits is cut where its weights stream and parts of them stay
+ * in their own level (stream_parts.h). Repetitions of a block are cut alike. `*out` is `whole` where all
+ * fits; it borrows from `whole`. Memory from `arena`. DSE_LIMIT: more than NETWORK_LAYER_MAX layers, with
+ * the layer that is in most parts; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_parts_by_rule(const struct soma_scheduled *whole,
                                                   const struct soma_part_rule *rule, struct arena *arena,
                                                   struct soma_scheduled *out, struct dse_error *err);

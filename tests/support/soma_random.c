@@ -242,8 +242,8 @@ void soma_random_cut(struct random_stream *stream, const struct network *network
         k = network_cut_k_next(network, l, k) ? network_cut_k_next(network, l, k) : 1;
         uint32_t c = 1 + random_below(stream, at_most(3, network_cut_c_max(network, l, k)));
         if (random_below(stream, 2) == 0 && (k > 1 || c > 1))
-            cut[n++] = (struct network_cut){network->layer[l].name, k, c,
-                                            k > 1 && random_below(stream, 4) == 0};
+            cut[n++] =
+                (struct network_cut){network->layer[l].name, k, c, k > 1 && random_below(stream, 4) == 0};
     }
     if (network_cut(network, cut, n, arena, out, &err) != DSE_OK) {
         fprintf(stderr, "%s\n", err.text);

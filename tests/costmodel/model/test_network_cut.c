@@ -207,8 +207,7 @@ static void test_layers_without_weights(void **state)
                                "- {name: act, type: activation, C: 12, P: 5, from: soft}\n"
                                "- {name: norm, type: norm, C: 12, P: 5, from: act}\n";
     static const struct network_cut cuts[] = {{"soft", 3, 1, false}, {"act", 5, 1, false}},
-                                    finer = {"soft", 8, 1, false},
-                                    whole_norm = {"norm", 2, 1, false};
+                                    finer = {"soft", 8, 1, false}, whole_norm = {"norm", 2, 1, false};
     struct network from, made;
     struct arena arena;
     struct dse_error err;
@@ -288,9 +287,9 @@ static void test_joined_parts_are_read_as_one(void **state)
     arena_free(&arena);
 }
 
-/* Two heads of three queries each (they share keys and values), 5 keys, 4 channels a head: scores from keys as
- * rows of channels, the rest from values as channels of rows. In 12 parts each head alone is in two: 3 and 2
- * keys, 2 and 2 channels. */
+/* Two heads of three queries each (they share keys and values), 5 keys, 4 channels a head: scores from keys
+ * as rows of channels, the rest from values as channels of rows. In 12 parts each head alone is in two: 3
+ * and 2 keys, 2 and 2 channels. */
 static void test_heads_in_parts_read_a_share_of_their_second_operand(void **state)
 {
     static const char text[] =

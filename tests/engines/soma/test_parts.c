@@ -186,8 +186,9 @@ static void test_networks_in_parts_are_scheduled(void **state)
     check_run(&engine_soma, "experiments/networks/resnet50.yaml", "8 MiB", false);
 }
 
-/* Asked before a sweep, and told when it is scheduled all the same: two parts of fc6 of 25,088 / c inputs and k
- * outputs in 0.75 of 8,192 bytes are at most 1,535 weights each, so it takes 66,900 of them at least. */
+/* Asked before a sweep, and told when it is scheduled all the same: two parts of fc6 of 25,088 / c inputs
+ * and k outputs in 0.75 of 8,192 bytes are at most 1,535 weights each, so it takes 66,900 of them at least.
+ * */
 static void test_too_many_parts_are_said_before(void **state)
 {
     struct network network;
@@ -200,17 +201,19 @@ static void test_too_many_parts_are_said_before(void **state)
     assert_int_equal(network_read("experiments/networks/vgg16.yaml", &network, &err), DSE_OK);
     const struct soma_scheduled given = {&network, 1};
     assert_int_equal(soma_parts_by_rule(&given, &rule, &arena, &out, &err), DSE_LIMIT);
-    assert_non_null(strstr(err.text, "network vgg16: in parts of which two fit into a buffer of 8,192 bytes it "
-                                     "has "));
+    assert_non_null(strstr(err.text,
+                           "network vgg16: in parts of which two fit into a buffer of 8,192 bytes it "
+                           "has "));
     assert_non_null(strstr(err.text, "(layer fc6 alone "));
     assert_non_null(strstr(err.text, "a network has at most 10,000"));
     network_free(&network);
     arena_free(&arena);
 }
 
-/* Machines of 128 and 108 KiB in words of two bytes, where all fits one way or another. AlexNet's fc6, whose
- * 4,096 parts fc7 would read one by one, is joined. The keys of GPT-2 XL's heads, 25,600 channels at each
- * place, are in parts that parts of the product read. Its softmax, a row of 25,600 numbers in and one out, fits once, not twice: loads come late. */
+/* Machines of 128 and 108 KiB in words of two bytes, where all fits one way or another. AlexNet's fc6,
+ * whose 4,096 parts fc7 would read one by one, is joined. The keys of GPT-2 XL's heads, 25,600 channels at
+ * each place, are in parts that parts of the product read. Its softmax, a row of 25,600 numbers in and one
+ * out, fits once, not twice: loads come late. */
 static void test_small_buffers_with_large_layers(void **state)
 {
     static const struct {
@@ -324,8 +327,8 @@ static void test_soma_plus_leaves_out_too_many_parts(void **state)
     struct dse_error err = {0};
     const struct soma_part_rule smaller = {4 << 20, 1, 0, 0.35, 0, NULL};
     (void)state;
-    schedule_run_open_on(&r, &engine_soma_plus, "experiments/networks/llama3_8b_decode4096.yaml", "simba_fused",
-                         NULL, 0);
+    schedule_run_open_on(&r, &engine_soma_plus, "experiments/networks/llama3_8b_decode4096.yaml",
+                         "simba_fused", NULL, 0);
     given = (struct soma_scheduled){&r.network, 1};
     assert_int_equal(soma_parts_by_rule(&given, &smaller, &r.arena, &out, &err), DSE_LIMIT);
     set_brief(&r, 1);

@@ -119,8 +119,8 @@ static void test_initial_tries_other_numbers_where_its_own_do_not_fit(void **sta
         }
 }
 
-/* 16 tiles are of 2 x 2 outputs: two inputs and two outputs of these are 1,024 bytes, of one output 256. 32 is
- * no number of tiles of 7 x 7, 49 is. The published rules stay with twice and twice again. */
+/* 16 tiles are of 2 x 2 outputs: two inputs and two outputs of these are 1,024 bytes, of one output 256. 32
+ * is no number of tiles of 7 x 7, 49 is. The published rules stay with twice and twice again. */
 static void test_initial_has_a_tile_for_each_output_where_doubling_ends(void **state)
 {
     (void)state;
