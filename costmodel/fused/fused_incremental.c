@@ -38,7 +38,7 @@ struct fused_incremental {
     struct fused_tensor *tensor;        /* (n_tensor) as they stand */
     uint32_t *place, *order;            /* (n_tensor), (n_dram) */
     struct transfer *transfer;          /* (n_dram) */
-    uint32_t *need;                     /* (n_dram) */
+    uint32_t *need;                     /* (n_dram + 1), the last 2 n_tile */
     uint64_t *tile_cycle;               /* (n_tile) */
     uint64_t *tile_finish, *tile_saved; /* (n_tile + 1) */
     uint64_t *dram_finish, *dram_saved; /* (n_dram + 1) */
@@ -66,7 +66,7 @@ static void allocate(struct fused_incremental *state, struct arena *arena)
 
 static inline uint32_t need_at(const struct fused_incremental *state, uint32_t k)
 {
-    uint32_t later = k + 1 < state->n_dram ? state->need[k + 1] : 2 * state->n_tile;
+    uint32_t later = state->need[k + 1];
     return state->transfer[k].due < later ? state->transfer[k].due : later;
 }
 
@@ -152,6 +152,19 @@ static inline uint64_t ahead_for(const struct fused_incremental *state, uint32_t
     return barrier > 0 && last->due / 2 == p ? state->ahead[last->tensor] : 0;
 }
 
+/* Renew the transfers at the places k .. past - 1. */
+static inline void renew_transfers(const struct fused_incremental *state, uint32_t k, uint32_t past)
+{
+    const struct transfer *transfer = state->transfer;
+    const uint64_t *tile = state->tile_finish;
+    uint64_t *dram = state->dram_finish, *saved = state->dram_saved;
+    for (; k < past; k++) {
+        uint64_t finish = later(dram[k], tile[transfer[k].release]) + transfer[k].cycle;
+        saved[k + 1] = dram[k + 1];
+        dram[k + 1] = finish;
+    }
+}
+
 /* The engines of fused_evaluate, from tile `first_tile` and place `low` on: no earlier event depends on what
  * changed. A transfer before `low` has release <= need / 2 <= first_tile, before the change and after it. It
  * ends early, behind the last changed place, as soon as both engines are at their old times. Then a transfer
@@ -161,37 +174,38 @@ static inline uint64_t ahead_for(const struct fused_incremental *state, uint32_t
  * comes later. */
 static void renew_times(struct fused_incremental *state, const struct reach *reach)
 {
-    uint64_t *tile = state->tile_finish, *dram = state->dram_finish;
-    uint32_t p = reach->first_tile, k = reach->low, barrier = reach->low, n_dram = state->n_dram;
-    const struct transfer *transfer = state->transfer;
+    const uint32_t n_tile = state->n_tile, *need = state->need;
+    const uint64_t *tile_cycle = state->tile_cycle, *dram = state->dram_finish;
+    uint64_t *tile = state->tile_finish, *saved = state->tile_saved;
+    uint32_t p = reach->first_tile, k = reach->low, barrier = reach->low;
     const bool pieces = state->ahead != NULL;
     bool same = false;
-    while (barrier > 0 && state->need[barrier - 1] / 2 > p)
+    while (barrier > 0 && need[barrier - 1] / 2 > p)
         barrier--;
-    for (; p <= state->n_tile && !same; p++) {
-        while (barrier < n_dram && (p == state->n_tile || state->need[barrier] / 2 <= p))
+    for (; p < n_tile && !same; p++) {
+        while (need[barrier] / 2 <= p)
             barrier++;
-        for (; k < barrier; k++) {
-            uint64_t finish = later(dram[k], tile[transfer[k].release]) + transfer[k].cycle,
-                     old = dram[k + 1];
-            state->dram_saved[k + 1] = old;
-            dram[k + 1] = finish;
+        if (k < barrier) {
+            renew_transfers(state, k, barrier);
+            k = barrier;
         }
-        if (p == state->n_tile)
-            break;
         uint64_t ready = dram[barrier];
         if (pieces)
             ready -= ahead_for(state, barrier, p);
-        uint64_t finish = later(tile[p], ready) + state->tile_cycle[p], old = tile[p + 1];
-        state->tile_saved[p + 1] = old;
+        uint64_t finish = later(tile[p], ready) + tile_cycle[p], old = tile[p + 1];
+        saved[p + 1] = old;
         tile[p + 1] = finish;
         same = k > reach->high && finish == old && dram[k] == state->dram_saved[k];
     }
+    if (!same) {
+        renew_transfers(state, k, state->n_dram);
+        k = state->n_dram;
+    }
     state->undo.first_tile = reach->first_tile;
-    state->undo.past_tile = p < state->n_tile ? p : state->n_tile;
+    state->undo.past_tile = p;
     state->undo.first_transfer = reach->low;
     state->undo.past_transfer = k;
-    state->cycle = later(tile[state->n_tile], dram[n_dram]);
+    state->cycle = later(tile[n_tile], dram[state->n_dram]);
 }
 
 /* The first tensor of the order that would stand before what it depends on, or UINT32_MAX. Only pairs with
@@ -396,6 +410,7 @@ static void fill(struct fused_incremental *state, const struct fused_schedule *s
     }
     for (uint32_t p = 0; p < state->n_tile; p++)
         state->tile_cycle[p] = schedule->tile[p].cycle;
+    state->need[state->n_dram] = 2 * state->n_tile;
     for (uint32_t k = state->n_dram; k-- > 0;)
         state->need[k] = need_at(state, k);
     struct reach all = {.high = state->n_dram};
