@@ -118,9 +118,11 @@ static void find_barriers(const struct evaluation_state *state)
         const struct fused_tensor *tensor = &schedule->tensor[schedule->dram_order[k]];
         state->barrier[fused_first_waiter(tensor, schedule->n_tile)] = k + 1; /* the last one counts */
     }
-    for (uint32_t p = 1; p < schedule->n_tile; p++)
-        if (state->barrier[p] < state->barrier[p - 1])
-            state->barrier[p] = state->barrier[p - 1];
+    uint32_t most = 0, *barrier = state->barrier;
+    for (uint32_t p = 0; p < schedule->n_tile; p++) {
+        most = barrier[p] > most ? barrier[p] : most;
+        barrier[p] = most;
+    }
 }
 
 static void move_tensor(const struct evaluation_state *state, uint32_t k, struct fused_trace *trace)
@@ -210,13 +212,15 @@ static void sum_living(const struct evaluation_state *state, struct fused_result
         living[tensor->start < 0 ? 0 : fused_clip(tensor->start, schedule->n_tile) + 1] += tensor->byte;
         living[tensor->end < 0 ? 0 : fused_clip(tensor->end, schedule->n_tile) + 1] -= tensor->byte;
     }
+    uint64_t sum = 0, most = 0, room = state->machine->buffer_byte;
     for (uint32_t q = 0; q <= schedule->n_tile; q++) {
-        living[q] += q > 0 ? living[q - 1] : 0;
-        if (living[q] > result->buffer_max_byte)
-            result->buffer_max_byte = living[q];
-        if (living[q] > state->machine->buffer_byte)
+        sum += living[q];
+        living[q] = sum;
+        most = sum > most ? sum : most;
+        if (sum > room)
             set_fault(result, FUSED_BUFFER, 0, (int32_t)q - 1);
     }
+    result->buffer_max_byte = most;
 }
 
 static void sum_up(const struct evaluation_state *state, struct fused_result *result)
