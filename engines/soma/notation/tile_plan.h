@@ -136,8 +136,8 @@ static inline bool soma_is_beside(double share, double next)
     return share + next <= 1;
 }
 
-/* Whether a tile finds the weights that it streams in their level, since the one right before it is of the same
- * layer and shape: the same mapping puts the same words in the same places, and all of them stay
+/* Whether a tile finds the weights that it streams in their level, since the one right before it is of the
+ * same layer and shape: the same mapping puts the same words in the same places, and all of them stay
  * (core_cost.stream_share of the tile). docs/fused-machines.md, "What stays". */
 static inline bool soma_stays(const struct soma_layer_plan *layer, const struct soma_shape *before,
                               const struct soma_shape *tile, double share)

@@ -63,8 +63,8 @@ static uint32_t window_need(const struct soma_search *search, const struct layer
 }
 
 /* The same of a transposed convolution: input row i reaches output rows i stride - pad and the R - 1 behind
- * it. So m output rows want those of m + R - 1 numbers in a row that are multiples of the stride; at an end of
- * the input less, and least for the first or the last m. With dilation, or by compat rules, little is
+ * it. So m output rows want those of m + R - 1 numbers in a row that are multiples of the stride; at an end
+ * of the input less, and least for the first or the last m. With dilation, or by compat rules, little is
  * claimed. */
 static uint32_t spread_need(const struct soma_search *search, const struct layer *layer, int direction,
                             uint32_t out, uint32_t out_all, uint32_t all)

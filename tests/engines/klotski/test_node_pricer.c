@@ -240,7 +240,7 @@ static void test_messages_pay_for_both_memories(void **state)
     } row[] = {
         /* a's 128 outputs go from one node to the other */
         {"", 0, 128, 128},
-        /* and the input, 64 words, and weights, 32 of each layer, come from the DRAM; b's 64 outputs go there */
+        /* and the input, 64 words, and weights, 32 of each layer, come from the DRAM; b's 64 go there */
         {"options: {memory: dram}\n", 64 + 32 + 32 + 64, 128 + 64, 128 + 64 + 32 + 32},
     };
     (void)state;

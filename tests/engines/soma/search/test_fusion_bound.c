@@ -216,8 +216,8 @@ static void test_bound_is_below_schedules_in_a_small_buffer(void **state)
 }
 
 /* Transposed convolutions need some rows for many, and all that reach an output: by hand 792 bytes of input
- * (8 x 11 x 9), 4,752 of weights (1,152 + 512 + 576 + 576 + 1,152 + 128 + 256 + 144 + 256) and 53,248 of output
- * (4 x 128 x 104). */
+ * (8 x 11 x 9), 4,752 of weights (1,152 + 512 + 576 + 576 + 1,152 + 128 + 256 + 144 + 256) and 53,248 of
+ * output (4 x 128 x 104). */
 static void test_bound_knows_what_transposed_convolutions_need(void **state)
 {
     struct bound_case b;
