@@ -78,7 +78,9 @@ struct list_format {
     size_t n_column, n_required;
     const struct cell_column *out; /* (n_out) of the report, behind its first: `row`, counted from 0 */
     size_t n_out;
-    /* Append the n_out cells of one row, with `value` (n_column). Errors of the machine and of values that
+    /* Does it price rows on this machine, which the accounting accepts? DSE_BAD_INPUT with the reason. */
+    enum dse_status (*accepts)(const struct architecture *arch, struct dse_error *err);
+    /* Append the n_out cells of one row on such a machine, with `value` (n_column). Errors of values that
      * cannot be priced, without a place. */
     enum dse_status (*row)(const struct architecture *arch, const uint32_t *value, struct cells *cells,
                            struct dse_error *err);

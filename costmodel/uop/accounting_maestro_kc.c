@@ -36,6 +36,12 @@ static const struct cell_column list_out[] = {
         CELL_ENERGY("energy_j", "energy"),
 };
 
+static enum dse_status list_accepts(const struct architecture *arch, struct dse_error *err)
+{
+    struct kc_machine machine;
+    return kc_machine_of(arch, &machine, err);
+}
+
 static enum dse_status list_row(const struct architecture *arch, const uint32_t *value, struct cells *cells,
                                 struct dse_error *err)
 {
@@ -72,6 +78,7 @@ static const struct list_format list = {
     .n_required = LIST_REQUIRED,
     .out = list_out,
     .n_out = sizeof list_out / sizeof list_out[0],
+    .accepts = list_accepts,
     .row = list_row,
 };
 

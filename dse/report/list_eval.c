@@ -31,12 +31,15 @@ enum dse_status list_accounting(const char *name, const struct architecture *arc
         DSE_TRY(accounting_named(name, out, err));
         if (!(*out)->list)
             return dse_fail(err, DSE_BAD_INPUT, "accounting %s prices no lists", name);
-        return accounting_accepts(*out, arch, err);
+        DSE_TRY(accounting_accepts(*out, arch, err));
+        return (*out)->list->accepts(arch, err);
     }
     for (size_t i = 0; i < n && status != DSE_OK; i++)
         if (all[i]->list) {
             *out = all[i];
             status = accounting_accepts(all[i], arch, err);
+            if (status == DSE_OK)
+                status = all[i]->list->accepts(arch, err);
         }
     return status;
 }
