@@ -176,6 +176,12 @@ enum dse_status uop_needs_of(const struct uop_graph *graph, const struct kc_mach
     for (uint32_t l = 0; l < network->n_all; l++)
         is_read[l] = uop_is_read(network, l);
     number(&b);
+    if ((uint64_t)b.n_use + graph->first_producer[graph->n_uop] > UOP_USE_MAX)
+        return dse_fail(
+            err, DSE_LIMIT,
+            "its %u uops need more than %d tiles for the plan of their memories; larger tiles, in "
+            "larger memories, need fewer",
+            graph->n_uop, UOP_USE_MAX);
     b.first = arena_alloc_unset(arena, graph->n_uop + (size_t)1, sizeof *b.first);
     b.item = arena_alloc_unset(arena, b.n_use + (size_t)1, sizeof *b.item);
     b.word = arena_alloc(arena, b.n_item, sizeof *b.word);

@@ -28,7 +28,7 @@ enum dse_status cut_price(struct cut_pricer *pricer, const struct uop_cut *cut, 
         placing_by_starts(&placing);
     }
     const enum dse_status status = placing_guess(&placing, &pricer->plan, pricer->scratch, cycle, err);
-    if (status != DSE_OK && status != DSE_BAD_INPUT)
+    if (status != DSE_OK && status != DSE_BAD_INPUT && status != DSE_LIMIT)
         return status;
     if (status == DSE_OK && task->fold)
         *cycle = block_fold_cycle(task->fold, &graph, task->n_core, placing.times.finish);

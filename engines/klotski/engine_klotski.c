@@ -315,6 +315,9 @@ static double cost_of(int score, const struct uop_graph *graph, uint64_t makespa
     return -partition_entropy(graph) / (score == SCORE_ENTROPY ? (double)makespan : sum / graph->n_uop);
 }
 
+/* Schedules take less (uop_plan_evaluate). */
+#define UNPLANNED_CYCLE ((uint64_t)1 << 60)
+
 /* With a DRAM, what the list schedule takes that takes `*cycle` without. */
 static enum dse_status bring_weights(struct state *state, const struct engine_context *context,
                                      const struct uop_graph *graph, const uint64_t *start,
@@ -331,7 +334,13 @@ static enum dse_status bring_weights(struct state *state, const struct engine_co
     struct uop_link *link = arena_alloc_unset(scratch, (size_t)n_core * UOP_SIDES, sizeof *link);
     DSE_TRY(arena_check(scratch, "the times of a schedule", err));
     DSE_TRY(klotski_lists(start, core, graph->n_uop, n_core, scratch, &plan.schedule, err));
-    DSE_TRY(uop_run(graph, &state->task.machine, &plan.schedule, &setting, scratch, &times, link, err));
+    const enum dse_status status =
+        uop_run(graph, &state->task.machine, &plan.schedule, &setting, scratch, &times, link, err);
+    if (status == DSE_LIMIT) { /* worse than any that can be planned */
+        *cycle = UNPLANNED_CYCLE;
+        return DSE_OK;
+    }
+    DSE_TRY(status);
     *cycle = state->task.fold ? block_fold_cycle(state->task.fold, graph, n_core, times.finish) : times.cycle;
     return DSE_OK;
 }

@@ -173,7 +173,11 @@ static enum dse_status offer_whole(struct engine_context *context, const struct 
         uop_plan_evaluate(network, &task->machine, plan, "schedule",
                           engine_context_task(context)->budget.cancel, scratch, &outcome, err);
     if (status == DSE_INTERRUPTED)
-        return DSE_OK; /* nothing was found; the driver sees the flag */
+        return DSE_OK;         /* nothing was found; the driver sees the flag */
+    if (status == DSE_LIMIT) { /* other schedules may be within it */
+        engine_context_explain(context, err->text);
+        return DSE_OK;
+    }
     DSE_TRY(status);
     klotski_metrics_put(&outcome, plan, &task->machine, &schedule);
     klotski_metrics_programs(programs, &schedule);
