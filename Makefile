@@ -157,7 +157,7 @@ help:
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
 #:                       PAPER=cosa: only this paper; FRESH=1: compute all anew; QUICK=1: fewer points, into output/PAPER-quick
 #: make everywhere     engines of five papers on eight machines and ten networks (docs/everywhere.md), into output/everywhere; resumes;
-#:                       FRESH=1: compute all anew; QUICK=1: four machines and networks in ten minutes, into output/everywhere_quick
+#:                       FRESH=1: compute all anew; QUICK=1: four machines and networks, into output/everywhere_quick
 #: make engine-matrix  write what runs where into docs/engines.md, by `dse list engines --matrix`
 #: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
 #: make hammer         kill sweeps and merges HAMMER_KILLS (200) times, fill disks, try hostile engines, compare 24 ways to run a sweep
