@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -539,10 +540,49 @@ static void test_needs_of_a_network(void **state)
     arena_free(&arena);
 }
 
+/* n channels of one word, each a uop, and n that read all of these: n n producers, and n tiles each of two
+ * layers' weights and of the input. The largest n within UOP_USE_MAX is 2,894, by n n + 3 n. */
+static enum dse_status needs_of_channels(uint32_t n, struct dse_error *err)
+{
+    const struct kc_machine machine = {
+        .columns = 1, .rows = 1, .c_lane = 1, .k_lane = 1, .delivery = {1, 1}, .dram = {1, 1}};
+    const struct uop_cut cut[] = {{1, 1, 1, 1}, {1, 1, n, 1}};
+    char text[400];
+    struct arena arena;
+    struct network network;
+    struct uop_network uops;
+    struct uop_graph graph;
+    struct uop_needs needs;
+    (void)snprintf(text, sizeof text,
+                   "network: channels\ninput: {C: 1, H: 1, W: 1}\nlayers:\n"
+                   "- {name: a, type: conv, C: 1, K: %u, P: 1, Q: 1, R: 1, S: 1, from: input}\n"
+                   "- {name: b, type: conv, C: %u, K: %u, P: 1, Q: 1, R: 1, S: 1, from: a}\n",
+                   n, n, n);
+    arena_init(&arena);
+    assert_int_equal(network_parse("channels.yaml", text, strlen(text), &network, err), DSE_OK);
+    assert_int_equal(uop_network_of(&network, UOP_FUSED, &arena, &uops, err), DSE_OK);
+    assert_int_equal(uop_graph_of(&uops, &machine, cut, UOP_SUMS_ALL, 1, &arena, &graph, err), DSE_OK);
+    assert_int_equal(graph.first_producer[graph.n_uop], n * n);
+    const enum dse_status status = uop_needs_of(&graph, &machine, UOP_SRAM_OFF, &arena, &needs, err);
+    network_free(&network);
+    arena_free(&arena);
+    return status;
+}
+
+static void test_a_plan_has_a_size(void **state)
+{
+    struct dse_error err = {0};
+    (void)state;
+    assert_int_equal(needs_of_channels(2894, &err), DSE_OK);
+    assert_int_equal(needs_of_channels(2895, &err), DSE_LIMIT);
+    assert_non_null(strstr(err.text, "its 5790 uops need more than 8388608 tiles"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_needs_of_a_network),
+        cmocka_unit_test(test_a_plan_has_a_size),
         cmocka_unit_test(test_tiles_come_once_and_ahead),
         cmocka_unit_test(test_what_does_not_fit_is_written_and_read_again),
         cmocka_unit_test(test_rows_carry_a_tile_once),

@@ -233,6 +233,20 @@ static void test_cost_is_a_function_of_the_tile(void **state)
     close_quick(&f);
 }
 
+/* Energy x time of all tiles together, by the long search and by the quick one. */
+static void sum_tiles(struct fixture *f, double sum[2])
+{
+    for (int quick = 0; quick < 2; quick++) {
+        f->on.core.quick = quick;
+        sum[quick] = 0;
+        for (uint32_t i = 0; i < N_EXTENT; i++) {
+            const struct core_tile tile = conv(i);
+            const struct core_cost cost = cost_of(f, &tile);
+            sum[quick] += cost.energy_j * (double)cost.cycle;
+        }
+    }
+}
+
 /* Energy x time in all, against the search that takes as many evaluations for every nest of every tile. */
 static void test_it_is_as_good_as_the_long_search(void **state)
 {
@@ -240,16 +254,9 @@ static void test_it_is_as_good_as_the_long_search(void **state)
     static struct fixture f;
     (void)state;
     for (size_t a = 0; a < sizeof arch / sizeof *arch; a++) {
-        double sum[2] = {0};
+        double sum[2];
         open_quick(&f, arch[a]);
-        for (int quick = 0; quick < 2; quick++) {
-            f.on.core.quick = quick;
-            for (uint32_t i = 0; i < N_EXTENT; i++) {
-                const struct core_tile tile = conv(i);
-                const struct core_cost cost = cost_of(&f, &tile);
-                sum[quick] += cost.energy_j * (double)cost.cycle;
-            }
-        }
+        sum_tiles(&f, sum);
         if (sum[1] > 1.05 * sum[0])
             fail_msg("%s: %g J cycles, by the long search %g", arch[a], sum[1], sum[0]);
         close_quick(&f);
@@ -334,20 +341,13 @@ static void test_shared_searches_are_good_at_any_energy(void **state)
     static struct fixture f;
     (void)state;
     for (size_t s = 0; s < sizeof share / sizeof *share; s++) {
-        double sum[2] = {0};
+        double sum[2];
         open_quick(&f, "simba_fused");
         struct storage_level *buffer = &f.on.arch.level[f.on.split.buffer];
         const struct storage_level as_it_is = *buffer;
         set_energies(buffer, &as_it_is, share[s]);
         open_machine(&f);
-        for (int quick = 0; quick < 2; quick++) {
-            f.on.core.quick = quick;
-            for (uint32_t i = 0; i < N_EXTENT; i++) {
-                const struct core_tile tile = conv(i);
-                const struct core_cost cost = cost_of(&f, &tile);
-                sum[quick] += cost.energy_j * (double)cost.cycle;
-            }
-        }
+        sum_tiles(&f, sum);
         if (sum[1] > 1.05 * sum[0])
             fail_msg("%g times the energy: %g J cycles, by the long search %g", share[s], sum[1], sum[0]);
         close_quick(&f);
