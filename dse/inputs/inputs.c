@@ -217,16 +217,37 @@ static enum dse_status check_said(const struct yaml_doc *doc, const struct ynode
 {
     for (uint32_t i = 0; i < network->n_parameter; i++) {
         const struct network_parameter *have = &network->parameter[i];
-        const struct ynode *value = yaml_find(said, have->name);
+        const struct ynode *value = said ? yaml_find(said, have->name) : NULL;
         if (value && strcmp(value->text, have->value) != 0)
             return yaml_fail(doc, value, err, "the schedule is for network.%s=%.60s, not %.60s", have->name,
                              value->text, have->value);
         if (!value && !have->is_default)
-            return yaml_fail(doc, said, err,
-                             "the schedule is for the %s that network %s has by its file, not %.60s",
-                             have->name, network->name, have->value);
+            return yaml_fail(doc, said ? said : doc->root, err,
+                             "the schedule is for the %s that network %s has by its file, not %.60s; one for "
+                             "that says \"parameters: {%s: %.60s}\"",
+                             have->name, network->name, have->value, have->name, have->value);
     }
     return DSE_OK;
+}
+
+/* Before its parameters: another network may not have them. */
+static enum dse_status check_network_name(const char *name, const struct yaml_doc *doc, struct arena *arena,
+                                          struct dse_error *err)
+{
+    const struct ynode *said = yaml_find(doc->root, "network");
+    const struct network_settings none = {0};
+    struct network network;
+    const char *text;
+    if (!said)
+        return DSE_OK;
+    DSE_TRY(yaml_text(doc, said, "network", &text, err));
+    DSE_TRY(read_named(name, &none, arena, &network, err));
+    const enum dse_status status =
+        strcmp(text, network.name) == 0
+            ? DSE_OK
+            : yaml_fail(doc, said, err, "the schedule is for network \"%.100s\", not %s", text, network.name);
+    network_free(&network);
+    return status;
 }
 
 static enum dse_status read_said(const char *name, const struct cli_args *args, const struct yaml_doc *doc,
@@ -234,13 +255,14 @@ static enum dse_status read_said(const char *name, const struct cli_args *args, 
 {
     const struct ynode *said = yaml_find(doc->root, "parameters");
     struct network_settings settings;
+    DSE_TRY(check_network_name(name, doc, arena, err));
     if (said)
         DSE_TRY(yaml_is_mapping(doc, said, "parameters", err));
     DSE_TRY(read_settings(args, arena, &settings, err));
     if (said)
         DSE_TRY(add_said(doc, said, arena, &settings, err));
     DSE_TRY(read_named(name, &settings, arena, network, err));
-    const enum dse_status status = said ? check_said(doc, said, network, err) : DSE_OK;
+    const enum dse_status status = check_said(doc, said, network, err);
     if (status != DSE_OK)
         network_free(network);
     return status;

@@ -40,7 +40,8 @@ DSE_MUST_CHECK enum dse_status input_network(const char *name, const struct cli_
                                              struct network *network, struct dse_error *err);
 
 /* The same for the text (`length` bytes) of a schedule in the file `path`: parameters that it says
- * (network_write_name) need not be given. DSE_BAD_INPUT: it says others than those that are. */
+ * (network_write_name) need not be given, those that it does not say are the file's. DSE_BAD_INPUT: others
+ * are given, or it is for another network. */
 DSE_MUST_CHECK enum dse_status input_schedule_network(const char *name, const struct cli_args *args,
                                                       const char *path, const char *text, size_t length,
                                                       struct network *network, struct dse_error *err);

@@ -239,7 +239,7 @@ static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struc
     DSE_TRY(yaml_require(&r->doc, root, "a SoMa scheme", "network", &name_node, err));
     DSE_TRY(yaml_text(&r->doc, name_node, "network", &name, err));
     if (strcmp(name, r->network->name) != 0)
-        return yaml_fail(&r->doc, name_node, err, "the scheme is for network \"%.100s\", not %s", name,
+        return yaml_fail(&r->doc, name_node, err, "the schedule is for network \"%.100s\", not %s", name,
                          r->network->name);
     DSE_TRY(read_compat(&r->doc, &rules, err));
     for (uint32_t l = 0; l < r->network->n_layer; l++)

@@ -22,9 +22,14 @@ cp "$folder/out" "$folder/ffn1.yaml"
 check 'eval of a layer' same eval simba @:ffn1 "$folder/ffn1.yaml"
 check 'a schedule' code 0 "$DSE" map soma_edge "$folder/fixed.yaml" -e soma -n 50 -f yaml
 cp "$folder/out" "$folder/schedule.yaml"
-check 'eval of a schedule' same eval soma_edge @ "$folder/schedule.yaml"
+check 'eval of a schedule' code 0 "$DSE" eval soma_edge "$folder/fixed.yaml" "$folder/schedule.yaml" -f csv
+cp "$folder/out" "$folder/without"
+sed 's/^network:.*/&\nparameters: {blocks: 1, sequence: 64}/' "$folder/schedule.yaml" >"$folder/set.yaml"
 # shellcheck disable=SC2086
-check 'plot of a schedule' code 0 "$DSE" plot "$folder/schedule.yaml" --arch soma_edge --network gpt2 $set_both -o "$folder/x.svg"
+check 'with its parameters' code 0 "$DSE" eval soma_edge gpt2 "$folder/set.yaml" $set_both -f csv
+check 'is the same' cmp "$folder/out" "$folder/without"
+# shellcheck disable=SC2086
+check 'plot of a schedule' code 0 "$DSE" plot "$folder/set.yaml" --arch soma_edge --network gpt2 $set_both -o "$folder/x.svg"
 # Texts say what is not the file's own, and are read with it.
 for engine in 'soma_edge -e unfused' 'klotski -e tangram'; do
     machine=${engine%% *}
@@ -41,7 +46,13 @@ for engine in 'soma_edge -e unfused' 'klotski -e tangram'; do
     check 'another length' code 2 "$DSE" eval "$machine" gpt2 "$folder/said.yaml" --set network.sequence=128
     check 'is refused' grep -q 'said.yaml:[0-9]*: the schedule is for network.sequence=64, not 128$' "$folder/err"
     check 'another size' code 2 "$DSE" eval "$machine" gpt2 "$folder/said.yaml" --set network.size=medium
-    check 'is refused' grep -q 'said.yaml:[0-9]*: the schedule is for the size that network gpt2 has by its file, not medium$' "$folder/err"
+    check 'is refused' grep -q 'said.yaml:[0-9]*: the schedule is for the size that network gpt2 has by its file, not medium;' "$folder/err"
+    check 'another network' code 2 "$DSE" eval "$machine" resnet18 "$folder/said.yaml"
+    check 'is refused, not its parameters' grep -q 'said.yaml:[0-9]*: the schedule is for network "gpt2", not resnet18$' "$folder/err"
+    sed '/^parameters/d' "$folder/said.yaml" >"$folder/unsaid.yaml"
+    # shellcheck disable=SC2086
+    check 'it does not say what is set' code 2 "$DSE" eval "$machine" gpt2 "$folder/unsaid.yaml" $set_both
+    check 'is told what it would' grep -q 'unsaid.yaml:[0-9]*: .* by its file, not 64; one for that says "parameters: {sequence: 64}"$' "$folder/err"
     sed 's/blocks: 1}/blocs: 1}/' "$folder/said.yaml" >"$folder/wrong.yaml"
     check 'a wrong name' code 2 "$DSE" eval "$machine" gpt2 "$folder/wrong.yaml"
     check 'is refused' grep -q 'wrong.yaml:[0-9]*: the network has no parameter blocs;.*did you mean blocks' "$folder/err"

@@ -46,7 +46,8 @@ check 'more uops than allowed' code 2 evaluate --batch 1000
 check 'are so with the line of the layer' says 'plan.yaml:5: cut into more than 100000 uops at layer b'
 
 # Every shipped network is uops, or is refused before a search: einsums of three operands.
-check 'an einsum' code 2 "$DSE" eval klotski mindmappings_mttkrp_0 "$folder/plan.yaml"
+sed 's/^network: .*/network: mindmappings_mttkrp_0/' "$folder/plan.yaml" >"$folder/einsum.yaml"
+check 'an einsum' code 2 "$DSE" eval klotski mindmappings_mttkrp_0 "$folder/einsum.yaml"
 check 'is no product' says 'layer mttkrp_0 is no convolution and no matrix product'
 cat > "$folder/dilated.yaml" <<'TEXT'
 network: dilated

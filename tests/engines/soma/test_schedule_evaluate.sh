@@ -118,7 +118,7 @@ sed 's/^- \[1, -1, 1\]/- [1, 5, 6]/' $stage2 >"$folder/living.yaml"
 check 'a living duration too late' code 2 eval_schedule "$folder/living.yaml"
 check 'says which are right' grep -q 'living.yaml: tensor 1 (weights) starts at 5; it may start from -1 to 0' "$folder/err"
 check 'another network' code 2 "$DSE" eval soma_edge resnet50 $stage1 --compat
-check 'is told' grep -q 'the scheme is for network "resnet50_soma", not resnet50' "$folder/err"
+check 'is told' grep -q 'the schedule is for network "resnet50_soma", not resnet50' "$folder/err"
 
 # Wrong use.
 check 'no such file' code 2 eval_schedule "$folder/none.yaml"
