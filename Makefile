@@ -135,7 +135,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-everywhere check-rerun check-slurm check-halide bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-everywhere check-schedules check-rerun check-slurm check-halide bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -149,6 +149,8 @@ help:
 #:                       TESTS="tests/base/test_units.c" runs only these; VARIANT=asan; WERROR=1; JOBS=2; V=1
 #: make check-everywhere  run every engine on every shipped machine and network that `dse list engines --matrix` says it takes, with the
 #:                       smallest budgets; NETWORKS=lstm_m,dlrm only these (MACHINES, ENGINES likewise)
+#: make check-schedules  search fused schedules of large networks with small budgets, read their texts back, replay their instructions, and
+#:                       hold bytes and cycles against their bounds; NETWORKS=vgg16 only this one (MACHINES, ENGINES likewise)
 #: make check-rerun    compute 100 random points of each of five sweeps again, from their result files alone
 #: make check-slurm    run a sweep on a real Slurm, started here for it: kill, time limit, requeue, merge (as root or by sudo)
 #: make check-halide   compile and run random schedules of `dse eval --halide`, where Halide 14 is (scripts/install-packages halide)
@@ -180,6 +182,12 @@ check-everywhere:
 	@scripts/install-packages build check
 	$(SUBMAKE) all
 	@nice scripts/check-everywhere -j $(JOBS) $(if $(NETWORKS),--networks $(NETWORKS)) \
+	    $(if $(MACHINES),--machines $(MACHINES)) $(if $(ENGINES),--engines $(ENGINES)) $(PROGRAM)
+
+check-schedules:
+	@scripts/install-packages build check
+	$(SUBMAKE) all
+	@nice scripts/check-schedules -j $(JOBS) $(if $(NETWORKS),--networks $(NETWORKS)) \
 	    $(if $(MACHINES),--machines $(MACHINES)) $(if $(ENGINES),--engines $(ENGINES)) $(PROGRAM)
 
 check-rerun:
