@@ -257,8 +257,14 @@ struct edges {
     enum uop_sums sums;
     uint32_t *list; /* (n) grown: producers in sample 0, by consumer */
     size_t n, capacity;
+    uint64_t most;  /* edges of a sample */
     uint32_t *seen; /* (uops of a sample) the consumer + 1 that had this producer last */
 };
+
+static enum dse_status fail_edges(struct dse_error *err)
+{
+    return dse_fail(err, DSE_LIMIT, "uops with more edges than can be held; take larger tiles");
+}
 
 static enum dse_status add_edge(struct edges *e, uint32_t producer, uint32_t consumer, struct dse_error *err)
 {
@@ -270,7 +276,7 @@ static enum dse_status add_edge(struct edges *e, uint32_t producer, uint32_t con
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for the edges between uops");
     e->list = grown;
     e->list[e->n++] = producer;
-    return e->n <= EDGE_MAX ? DSE_OK : dse_fail(err, DSE_LIMIT, "uops with more than 2^31 edges");
+    return e->n <= e->most ? DSE_OK : fail_edges(err);
 }
 
 /* Tiles of size `size` that a range touches. */
@@ -410,8 +416,6 @@ static enum dse_status link_uops(struct edges *e, uint32_t n_uop, struct uop *uo
     DSE_TRY(arena_check(arena, "uops", err));
     for (uint32_t i = 0; i < e->network->n_all; i++)
         DSE_TRY(link_layer(e, e->network->order[i], first, err));
-    if (times(e->n, n_sample) > EDGE_MAX)
-        return dse_fail(err, DSE_LIMIT, "uops with more than 2^31 edges");
     uint32_t *producer = arena_alloc_unset(arena, e->n * n_sample + 1, sizeof *producer);
     uint32_t *consumer = arena_alloc_unset(arena, e->n * n_sample + 1, sizeof *consumer);
     DSE_TRY(arena_check(arena, "the edges between uops", err));
@@ -426,9 +430,10 @@ static enum dse_status link_uops(struct edges *e, uint32_t n_uop, struct uop *uo
     return DSE_OK;
 }
 
-enum dse_status uop_graph_of(const struct uop_network *network, const struct kc_machine *machine,
-                             const struct uop_cut *cut, enum uop_sums sums, uint32_t n_sample,
-                             struct arena *arena, struct uop_graph *out, struct dse_error *err)
+enum dse_status uop_graph_within(const struct uop_network *network, const struct kc_machine *machine,
+                                 const struct uop_cut *cut, enum uop_sums sums, uint32_t n_sample,
+                                 uint64_t edge_max, struct arena *arena, struct uop_graph *out,
+                                 struct dse_error *err)
 {
     struct uop_cut_layer *layer = arena_alloc(arena, network->n_all, sizeof *layer);
     uint64_t n_uop;
@@ -444,8 +449,15 @@ enum dse_status uop_graph_of(const struct uop_network *network, const struct kc_
                               .uop = uop};
     for (uint32_t l = 0; l < network->n_all; l++)
         DSE_TRY(fill_layer(&network->layer[l], &layer[l], machine, l, uop, err));
-    struct edges e = {.network = network, .layer = layer, .sums = sums};
+    struct edges e = {.network = network, .layer = layer, .sums = sums, .most = edge_max / n_sample};
     enum dse_status status = link_uops(&e, out->n_uop / n_sample, uop, arena, out, err);
     free(e.list);
     return status;
+}
+
+enum dse_status uop_graph_of(const struct uop_network *network, const struct kc_machine *machine,
+                             const struct uop_cut *cut, enum uop_sums sums, uint32_t n_sample,
+                             struct arena *arena, struct uop_graph *out, struct dse_error *err)
+{
+    return uop_graph_within(network, machine, cut, sums, n_sample, EDGE_MAX, arena, out, err);
 }

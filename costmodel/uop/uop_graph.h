@@ -86,6 +86,13 @@ DSE_MUST_CHECK enum dse_status uop_graph_of(const struct uop_network *network,
                                             enum uop_sums sums, uint32_t n_sample, struct arena *arena,
                                             struct uop_graph *out, struct dse_error *err);
 
+/* The same with at most `edge_max` edges, which takes little more memory than these: DSE_LIMIT otherwise. */
+DSE_MUST_CHECK enum dse_status uop_graph_within(const struct uop_network *network,
+                                                const struct kc_machine *machine, const struct uop_cut *cut,
+                                                enum uop_sums sums, uint32_t n_sample, uint64_t edge_max,
+                                                struct arena *arena, struct uop_graph *out,
+                                                struct dse_error *err);
+
 /* The place of a uop that is a tile; of one that adds up, with all input channels. */
 struct uop_box uop_box_of(const struct uop_graph *graph, uint32_t uop);
 

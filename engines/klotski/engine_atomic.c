@@ -142,7 +142,11 @@ static enum dse_status offer(struct state *state, struct engine_context *context
     struct uop_graph graph;
     DSE_TRY(uop_graph_of(&state->task.network, &state->task.machine, plan.cut, plan.sums, plan.batch,
                          &state->scratch, &graph, err));
-    return baseline_offer_atomic(context, &state->task, &graph, &plan, &state->scratch, err);
+    DSE_TRY(baseline_offer_atomic(context, &state->task, &graph, &plan, &state->scratch, err));
+    if (engine_context_file(context, OPTION_PARTITION_FROM))
+        return DSE_OK;
+    arena_reset(&state->scratch);
+    return klotski_offer_fewest(context, &state->task, &state->rules, &plan, &state->scratch, err);
 }
 
 /* All rounds: fifty take microseconds. */

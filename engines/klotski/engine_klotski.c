@@ -483,6 +483,23 @@ static enum dse_status go_on(struct state *state, struct engine_context *context
     return *is_over ? DSE_OK : begin(state, context, machine.columns, err);
 }
 
+/* The search knows nothing of the network, so what knows no more of it may be faster there; nor whether
+ * memories can be planned for its best. */
+static enum dse_status offer_others(struct state *state, struct engine_context *context,
+                                    const struct uop_graph *graph, struct uop_plan *plan,
+                                    struct dse_error *err)
+{
+    const struct klotski_task *task = &state->task;
+    if ((plan->transport != UOP_IDEAL || plan->memory != UOP_FREE) && value_of(context, OPTION_BASELINES)) {
+        DSE_TRY(baseline_offer_atomic(context, task, graph, plan, &state->scratch, err));
+        DSE_TRY(baseline_offer_tangram(context, task, graph, plan, &state->scratch, err));
+    }
+    if (is_given(context))
+        return DSE_OK;
+    arena_reset(&state->scratch);
+    return klotski_offer_fewest(context, task, &state->rules, plan, &state->scratch, err);
+}
+
 /* The cores of the best order. */
 static enum dse_status finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
@@ -502,11 +519,7 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
     struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &state->rules, state->cut);
     DSE_TRY(klotski_deal_and_offer(context, &state->task, &ordering, &graph, &state->kept.order, &plan,
                                    &state->scratch, err));
-    if ((plan.transport == UOP_IDEAL && plan.memory == UOP_FREE) || !value_of(context, OPTION_BASELINES))
-        return DSE_OK;
-    /* The search knows nothing of the network, so what knows no more of it may be faster there. */
-    DSE_TRY(baseline_offer_atomic(context, &state->task, &graph, &plan, &state->scratch, err));
-    return baseline_offer_tangram(context, &state->task, &graph, &plan, &state->scratch, err);
+    return offer_others(state, context, &graph, &plan, err);
 }
 
 /* What the clock has cut short is not the same on another machine. */

@@ -2,10 +2,12 @@
 #include "engines/klotski/klotski_fit.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "costmodel/uop/node_machine.h"
 #include "engines/driver/engine_fit.h"
+#include "engines/klotski/baseline_offer.h"
 
 /* Of what a graph can have, the rest is for sums and pools, which max_uops does not count. */
 enum { GROWN_MAX = UOP_MAX / 50 * 49 };
@@ -43,6 +45,12 @@ static enum dse_status find_fewest(const struct uop_network *network, const stru
         out->n += n[l];
     }
     return DSE_OK;
+}
+
+/* May sums that leave a block be uops of their own (UOP_BLOCKS)? */
+static bool has_blocks(const struct network *network, enum uop_vector vector)
+{
+    return network->n_repeat != 0 && !network->unroll && vector != UOP_VECTOR;
 }
 
 /* ---- before a search ---- */
@@ -88,6 +96,49 @@ static enum dse_status check_fewest(const struct engine_question *question, cons
     return DSE_OK;
 }
 
+/* What uops take is not asked here. */
+static enum dse_status price_nothing(const void *self, const struct kc_tile *tile, struct uop_cost *cost,
+                                     struct dse_error *err)
+{
+    (void)self, (void)tile, (void)err;
+    *cost = (struct uop_cost){0};
+    return DSE_OK;
+}
+
+/* Can memories be planned for the fewest uops? Of n uops a sample there are at most n n / 2 edges. */
+static enum dse_status check_plan(const struct engine_question *question, const struct uop_network *network,
+                                  const struct kc_machine *machine, uint32_t n_sample,
+                                  const struct fewest *fewest, struct arena *arena, struct dse_error *err)
+{
+    const enum uop_sums sums = (enum uop_sums)engine_question_option(question, "sums");
+    const enum uop_sram sram = (enum uop_sram)engine_question_option(question, "sram");
+    struct uop_cut_layer *layer = arena_alloc(arena, network->n_all, sizeof *layer);
+    struct kc_machine unpriced = *machine;
+    struct uop_graph graph;
+    struct uop_needs needs;
+    struct dse_error why = {0};
+    uint64_t n_uop;
+    DSE_TRY(arena_check(arena, "the uops of layers", err));
+    unpriced.pricer = (struct uop_pricer){.cost = price_nothing};
+    enum dse_status status = uop_layout_of(network, fewest->cut, sums, n_sample, layer, &n_uop, &why);
+    if (status == DSE_OK && n_uop / n_sample * (n_uop / 2 + 3) <= UOP_USE_MAX)
+        return DSE_OK;
+    if (status == DSE_OK)
+        status = uop_graph_within(network, &unpriced, fewest->cut, sums, n_sample, UOP_USE_MAX, arena, &graph,
+                                  &why);
+    if (status == DSE_OK)
+        status = uop_needs_of(&graph, machine, sram, arena, &needs, &why);
+    if (status == DSE_LIMIT)
+        return dse_fail(
+            err, DSE_BAD_USAGE,
+            "network %s: for the accelerators' memories its layers need %" PRIu64
+            " uops at least for each of %u samples, which read more than the %d tiles that a "
+            "plan of memories has (memory=dram, sums=%s); take sums=chain or reduce, a smaller batch, "
+            "or larger memories",
+            network->network->name, fewest->n, n_sample, UOP_USE_MAX, uop_sums_name[sums]);
+    return status == DSE_OK ? DSE_OK : dse_fail(err, status, "%s", why.text);
+}
+
 /* Layers as they are, or as a file or the options h, w, ic and oc say, pass over what memories need. */
 static bool is_given(const struct engine_question *question)
 {
@@ -117,16 +168,25 @@ static enum dse_status check_task(const struct engine_question *question, struct
     struct uop_network network;
     struct fewest fewest;
     uint32_t n_sample;
-    DSE_TRY(uop_network_for(question->task->network, question->task->batch,
-                            (enum uop_vector)engine_question_option(question, "vector"), arena, &network,
+    const enum uop_vector vector = (enum uop_vector)engine_question_option(question, "vector");
+    DSE_TRY(uop_network_for(question->task->network, question->task->batch, vector, arena, &network,
                             &n_sample, err));
     DSE_TRY(check_number(&network, n_sample, err));
     if (is_given(question))
         return DSE_OK;
     DSE_TRY(node_machine_of(question->task->architecture, &machine, &node, err));
-    DSE_TRY(find_fewest(&network, &machine, (enum uop_sram)engine_question_option(question, "sram"), arena,
-                        &fewest, err));
-    return check_fewest(question, &network, &machine, n_sample, &fewest, err);
+    const enum uop_sram sram = (enum uop_sram)engine_question_option(question, "sram");
+    DSE_TRY(find_fewest(&network, &machine, sram, arena, &fewest, err));
+    DSE_TRY(check_fewest(question, &network, &machine, n_sample, &fewest, err));
+    if (engine_question_option(question, "memory") != UOP_DRAM)
+        return DSE_OK;
+    if (has_blocks(question->task->network, vector) &&
+        (double)fewest.n > engine_question_option(question, "max_uops")) {
+        DSE_TRY(uop_network_for(question->task->network, question->task->batch, UOP_BLOCKS, arena, &network,
+                                &n_sample, err));
+        DSE_TRY(find_fewest(&network, &machine, sram, arena, &fewest, err));
+    }
+    return check_plan(question, &network, &machine, n_sample, &fewest, arena, err);
 }
 
 enum dse_status klotski_takes_task(const struct engine_question *question, struct dse_error *err)
@@ -157,11 +217,24 @@ enum dse_status klotski_fewest_cut(const struct klotski_task *task, const struct
 {
     struct fewest fewest;
     *cut = NULL;
-    if (!rules->grows)
-        return DSE_OK;
     DSE_TRY(find_fewest(&task->network, &task->machine, rules->sram, arena, &fewest, err));
     *cut = fewest.misfit == task->network.n_layer ? fewest.cut : NULL;
     return DSE_OK;
+}
+
+enum dse_status klotski_offer_fewest(struct engine_context *context, const struct klotski_task *task,
+                                     const struct tile_rules *rules, struct uop_plan *plan,
+                                     struct arena *scratch, struct dse_error *err)
+{
+    struct uop_graph graph;
+    if (engine_context_best_cost(context) < INFINITY || plan->memory == UOP_FREE)
+        return DSE_OK;
+    DSE_TRY(klotski_fewest_cut(task, rules, scratch, &plan->cut, err));
+    if (!plan->cut)
+        return DSE_OK;
+    DSE_TRY(uop_graph_of(&task->network, &task->machine, plan->cut, plan->sums, plan->batch, scratch, &graph,
+                         err));
+    return baseline_offer_atomic(context, task, &graph, plan, scratch, err);
 }
 
 enum dse_status klotski_search_of(const struct engine_context *context, size_t first, bool folds, bool given,
@@ -178,7 +251,7 @@ enum dse_status klotski_search_of(const struct engine_context *context, size_t f
     const bool is_enough = fewest.n * task->batch <= rules->max_uops;
     while (fewest.n * task->batch > rules->max_uops && klotski_more_uops(rules))
         ;
-    if (is_enough || given || network->n_repeat == 0 || network->unroll || vector == UOP_VECTOR)
+    if (is_enough || given || !has_blocks(network, vector))
         return DSE_OK;
     klotski_task_free(task);
     DSE_TRY(klotski_task_of(asked, UOP_BLOCKS, arena, task, err));

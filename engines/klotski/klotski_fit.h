@@ -7,7 +7,8 @@
 #include "engines/klotski/klotski_task.h"
 
 /* The engines' hook takes_task. Errors of uop_setting_check and uop_network_for; DSE_BAD_USAGE: no tile of a
- * layer, which is named, fits the memories, or the fewest uops are more than max_uops or UOP_MAX. */
+ * layer, which is named, fits the memories, or the fewest uops are more than max_uops or UOP_MAX, or with
+ * memory=dram read more tiles than UOP_USE_MAX. */
 DSE_MUST_CHECK enum dse_status klotski_takes_task(const struct engine_question *question,
                                                   struct dse_error *err);
 
@@ -20,11 +21,18 @@ DSE_MUST_CHECK enum dse_status klotski_search_of(const struct engine_context *co
                                                  struct klotski_task *task, struct tile_rules *rules,
                                                  struct dse_error *err);
 
-/* Where no candidate of an engine fits though max_uops has grown: the fewest uops, with a tile for each layer
+/* Where no candidate of an engine fits: the fewest uops, with a tile for each layer
  * (network.n_layer). NULL: not even that. Memory from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status klotski_fewest_cut(const struct klotski_task *task,
                                                   const struct tile_rules *rules, struct arena *arena,
                                                   const struct uop_cut **cut, struct dse_error *err);
+
+/* Offers the fewest uops where memories could be planned for no candidate: for these they can
+ * (klotski_takes_task). `plan` as klotski_plan makes it. Memory from `scratch`. Errors of klotski_offer. */
+DSE_MUST_CHECK enum dse_status klotski_offer_fewest(struct engine_context *context,
+                                                    const struct klotski_task *task,
+                                                    const struct tile_rules *rules, struct uop_plan *plan,
+                                                    struct arena *scratch, struct dse_error *err);
 
 /* Doubles max_uops where nothing has fitted; false: it is a limit. */
 bool klotski_more_uops(struct tile_rules *rules);

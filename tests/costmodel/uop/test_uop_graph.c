@@ -424,6 +424,14 @@ static void test_samples_are_apart(void **state)
     for (uint32_t k = graph.first_producer[28]; k < graph.first_producer[29]; k++)
         assert_true(graph.producer[k] >= 20 && graph.producer[k] < 28);
     assert_int_equal(graph.consumer[graph.first_consumer[20]], 28);
+    const struct uop_cut cuts[] = {cut, cut};
+    const uint32_t n_edge = graph.first_producer[30];
+    struct dse_error err;
+    assert_int_equal(uop_graph_within(&uops, &machine, cuts, UOP_SUMS_ALL, 3, n_edge, &arena, &graph, &err),
+                     DSE_OK);
+    assert_int_equal(
+        uop_graph_within(&uops, &machine, cuts, UOP_SUMS_ALL, 3, n_edge - 1, &arena, &graph, &err),
+        DSE_LIMIT);
     arena_free(&arena);
     network_free(&network);
 }

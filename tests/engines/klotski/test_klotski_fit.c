@@ -76,6 +76,21 @@ static void test_more_than_a_graph_has(void **state)
     schedule_run_close(&run);
 }
 
+/* BERT-base in at least 20,844 uops on eyeriss_12x14: with sums=all each reads all parts of the sums that
+ * it is made of, with sums=reduce what they add up to. */
+static void test_more_than_a_plan_of_memories_has(void **state)
+{
+    struct schedule_run run;
+    (void)state;
+    schedule_run_open_on(&run, &engine_klotski, NETWORK("bert_base"), "eyeriss_12x14", NULL, 0);
+    check_answer(&run, NULL);
+    schedule_run_set(&run, "memory", "dram");
+    check_answer(&run, "more than the 8388608 tiles that a plan of memories has");
+    schedule_run_set(&run, "sums", "reduce");
+    check_answer(&run, NULL);
+    schedule_run_close(&run);
+}
+
 static void test_how_far_it_grows(void **state)
 {
     static const uint32_t expected[] = {3000, 6000, 12000, 24000, 48000, 96000, 98000};
@@ -115,6 +130,7 @@ int main(void)
         cmocka_unit_test(test_a_layer_that_no_tile_fits),
         cmocka_unit_test(test_max_uops_that_memories_do_not_let_be),
         cmocka_unit_test(test_more_than_a_graph_has),
+        cmocka_unit_test(test_more_than_a_plan_of_memories_has),
         cmocka_unit_test(test_how_far_it_grows),
         cmocka_unit_test(test_every_engine_goes_as_fine_as_memories_need),
     };
