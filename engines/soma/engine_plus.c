@@ -84,10 +84,13 @@ struct run {
     struct arena scratch;
 };
 
-/* Shares of the buffer that two parts of a layer take, behind the rule's own (parts.h). */
-static const double part_share[] = {0.5, 0.35};
+/* Parts behind the rule's own: the share of the buffer that two take, and of which layers (parts.h). */
+static const struct {
+    double share;
+    bool all;
+} other_parts[] = {{0.5, false}, {0.35, false}, {0.65, true}, {0.5, true}, {0.35, true}};
 
-enum { N_RUN = 2 + sizeof part_share / sizeof *part_share };
+enum { N_OTHER = sizeof other_parts / sizeof *other_parts, N_RUN = 2 + N_OTHER };
 
 /* Where layers must be in parts: run 0 as the rule cuts, the others in smaller parts and not cut at all.
  * Behind run 0 that one of them is searched that begins best, if it begins better. The best counts. */
@@ -183,18 +186,23 @@ static enum dse_status add_all_parts(struct state *state, struct engine_context 
     const struct soma_task *first = &state->run[0].task;
     const struct engine_task *task = first->task;
     struct arena *arena = engine_context_arena(context);
-    struct soma_part_rule rule = {
-        first->search.machine.buffer_byte, first->graph.word_byte,   first->graph.streams, 0,
-        first->core.pricer->stay_word,     &first->core.pricer->tile};
+    struct soma_part_rule rule = {first->search.machine.buffer_byte,
+                                  first->graph.word_byte,
+                                  first->graph.streams,
+                                  0,
+                                  first->core.pricer->stay_word,
+                                  &first->core.pricer->tile,
+                                  false};
     struct soma_scheduled whole, parts;
     DSE_TRY(
         soma_scheduled_network(task->network, task->batch, first->search.context.compat, arena, &whole, err));
-    for (size_t i = 0; i < sizeof part_share / sizeof *part_share; i++) {
-        rule.share = part_share[i];
+    for (size_t i = 0; i < N_OTHER; i++) {
+        rule.share = other_parts[i].share;
+        rule.all = other_parts[i].all;
         struct dse_error inner = {0};
         const enum dse_status status = soma_parts_by_rule(&whole, &rule, arena, &parts, &inner);
         if (status == DSE_LIMIT)
-            break; /* smaller parts are too many */
+            continue; /* too many */
         if (status != DSE_OK)
             return dse_fail(err, status, "%s", inner.text);
         if (is_new(state, parts.network))

@@ -298,13 +298,15 @@ static void cut_alike(const struct rule *rule)
     }
 }
 
-/* Where parts are needed anyway: those of a matmul load less second operands in all. */
-static void cut_matmuls(const struct rule *rule)
+/* Where parts are needed anyway: those of a matmul load less second operands in all, and others may be asked
+ * for. */
+static void cut_besides(const struct rule *rule)
 {
     struct need need;
     for (uint32_t l = 0; l < rule->network->n_layer; l++) {
         const struct parts *parts = &rule->parts[l];
-        if (parts->need.again > 0 && !parts_fit(rule, l, parts->k, parts->c, rule->by->share, &need))
+        const bool wanted = parts->need.again > 0 || (rule->by->all && parts->need.held > 0);
+        if (wanted && !parts_fit(rule, l, parts->k, parts->c, rule->by->share, &need))
             (void)cut_further(rule, l);
     }
 }
@@ -418,7 +420,7 @@ static enum dse_status check_number(const struct rule *rule, struct dse_error *e
 /* What follows from parts that must be. */
 static enum dse_status fit_together(const struct rule *rule, struct dse_error *err)
 {
-    cut_matmuls(rule);
+    cut_besides(rule);
     align_seconds(rule);
     cut_alike(rule);
     join_many(rule);

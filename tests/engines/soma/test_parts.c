@@ -25,7 +25,7 @@ struct ruled {
 static void open_rule(struct ruled *r, const char *path, uint64_t buffer_byte)
 {
     struct dse_error err = {0};
-    const struct soma_part_rule rule = {buffer_byte, 1, 0, SOMA_PART_SHARE, 0, NULL};
+    const struct soma_part_rule rule = {buffer_byte, 1, 0, SOMA_PART_SHARE, 0, NULL, false};
     arena_init(&r->arena);
     if (network_read(path, &r->network, &err) != DSE_OK)
         fail_msg("%s", err.text);
@@ -85,7 +85,7 @@ static void test_rule_cuts_input_channels_where_one_output_is_too_much(void **st
 {
     static const char text[] = "network: one\ninput: {C: 512, H: 7, W: 7}\nlayers:\n"
                                "- {name: fc6, type: linear, C: 25088, K: 64, from: input}\n";
-    const struct soma_part_rule rule = {64 << 10, 1, 0, SOMA_PART_SHARE, 0, NULL};
+    const struct soma_part_rule rule = {64 << 10, 1, 0, SOMA_PART_SHARE, 0, NULL, false};
     struct network network;
     struct soma_scheduled out;
     struct arena arena;
@@ -195,7 +195,7 @@ static void test_too_many_parts_are_said_before(void **state)
     struct soma_scheduled out;
     struct arena arena;
     struct dse_error err = {0};
-    const struct soma_part_rule rule = {8 << 10, 1, 0, SOMA_PART_SHARE, 0, NULL};
+    const struct soma_part_rule rule = {8 << 10, 1, 0, SOMA_PART_SHARE, 0, NULL, false};
     (void)state;
     arena_init(&arena);
     assert_int_equal(network_read("experiments/networks/vgg16.yaml", &network, &err), DSE_OK);
@@ -318,6 +318,31 @@ static void test_soma_plus_is_no_worse_than_parts_by_hand(void **state)
     }
 }
 
+/* On 1 MiB ten layers of ResNet-50 must be in parts. Asked to cut all of which two parts take more than
+ * 0.65 of it, none has more than 0.65 / 2 of it left, and those of the fourth stage with 0.6 MB are cut, too;
+ * where nothing must be cut, nothing is. */
+static void test_all_large_layers_are_cut_when_asked(void **state)
+{
+    struct network network;
+    struct arena arena;
+    struct soma_scheduled out;
+    struct dse_error err = {0};
+    struct soma_part_rule rule = {1 << 20, 1, 0, 0.65, 0, NULL, true};
+    (void)state;
+    arena_init(&arena);
+    assert_int_equal(network_read("experiments/networks/resnet50.yaml", &network, &err), DSE_OK);
+    const struct soma_scheduled given = {&network, 1};
+    assert_int_equal(soma_parts_by_rule(&given, &rule, &arena, &out, &err), DSE_OK);
+    assert_true(out.network->n_cut > 10);
+    for (uint32_t l = 0; l < out.network->n_layer; l++)
+        assert_true((double)layer_weight_words(&out.network->layer[l]) <= 0.325 * (1 << 20));
+    rule.buffer_byte = 16 << 20;
+    assert_int_equal(soma_parts_by_rule(&given, &rule, &arena, &out, &err), DSE_OK);
+    assert_ptr_equal(out.network, &network);
+    network_free(&network);
+    arena_free(&arena);
+}
+
 /* Decoding with Llama on 4 MiB: smaller parts than the rule's would be more layers than a network has, so
  * soma-plus leaves them out. */
 static void test_soma_plus_leaves_out_too_many_parts(void **state)
@@ -325,7 +350,7 @@ static void test_soma_plus_leaves_out_too_many_parts(void **state)
     struct schedule_run r;
     struct soma_scheduled given, out;
     struct dse_error err = {0};
-    const struct soma_part_rule smaller = {4 << 20, 1, 0, 0.35, 0, NULL};
+    const struct soma_part_rule smaller = {4 << 20, 1, 0, 0.35, 0, NULL, false};
     (void)state;
     schedule_run_open_on(&r, &engine_soma_plus, "experiments/networks/llama3_8b_decode4096.yaml",
                          "simba_fused", NULL, 0);
@@ -346,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_rule_cuts_what_must_be),
         cmocka_unit_test(test_rule_leaves_what_fits),
         cmocka_unit_test(test_rule_cuts_input_channels_where_one_output_is_too_much),
+        cmocka_unit_test(test_all_large_layers_are_cut_when_asked),
         cmocka_unit_test(test_bad_cuts_have_file_and_line),
         cmocka_unit_test(test_networks_in_parts_are_scheduled),
         cmocka_unit_test(test_too_many_parts_are_said_before),
