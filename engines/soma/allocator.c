@@ -17,6 +17,10 @@ enum { LFA_BATCH = 16, DLSA_BATCH = 2048 };
 
 enum { PUBLISHED_RUNS = 6, PATIENCE = 2 };
 
+/* Where tiles are many (soma_search_is_large), a second stage has rounds for so many tensors at most, and
+ * fewer the more tensors there are beyond the second: a round takes time by their number. */
+enum { MANY = 300, VERY_MANY = 3000 };
+
 struct soma_allocator {
     const struct soma_search *search;
     struct soma_allocator_options options;
@@ -30,7 +34,9 @@ struct soma_allocator {
     double floor; /* no second stage of the present fusion costs less */
     bool early;
     struct arena scratch, lfa_arena, dlsa_arena, best_arena, own_arena;
-    struct soma_lfa first; /* where stage 1 starts */
+    struct soma_lfa first;        /* where stage 1 starts */
+    const struct soma_lfa *begin; /* where it starts when that fits; NULL: as the options say */
+    struct soma_price begin_price;
     struct soma_lfa_prices *prices;
     struct soma_lfa_search *lfa;
     struct soma_dlsa_search *dlsa;
@@ -109,14 +115,18 @@ static enum dse_status begin_iteration(struct soma_allocator *a, struct dse_erro
 {
     uint64_t limit = stage1_limit(a);
     struct soma_price price = {.cost = INFINITY};
-    if (limit > 0 && a->iteration < iteration_max(a))
+    if (limit > 0 && a->iteration < iteration_max(a) && a->begin && a->begin_price.buffer_max_byte <= limit) {
+        soma_lfa_copy(a->begin, &a->first);
+        price = a->begin_price;
+    } else if (limit > 0 && a->iteration < iteration_max(a)) {
         DSE_TRY(soma_initial_lfa(a->search, a->options.first, limit, a->prices, &a->first, &price, err));
+    }
     if (!(price.cost < INFINITY)) {
         a->phase = OVER;
         return DSE_OK;
     }
     const struct soma_context *context = &a->search->context;
-    double round = a->options.round_per_layer * context->network->n_layer;
+    double round = a->options.round_per_layer * soma_search_layers(a->search);
     if (a->options.published)
         round *= sqrt(context->batch);
     a->options.lfa.n_round = (uint64_t)ceil(round);
@@ -181,7 +191,8 @@ static enum dse_status compare(struct soma_allocator *a, bool *better, struct ds
  * found something when the fusion's floor is below the best: then this was no failure. */
 static enum dse_status end_iteration(struct soma_allocator *a, struct dse_error *err)
 {
-    bool might = !a->dlsa && a->floor < a->best.price.cost, better;
+    bool of_use = !soma_search_is_large(a->search) || a->floor < a->limit;
+    bool might = !a->dlsa && of_use && a->floor < a->best.price.cost, better;
     DSE_TRY(compare(a, &better, err));
     a->dlsa = NULL;
     a->present.found = false;
@@ -229,6 +240,15 @@ static enum dse_status prefetch(struct soma_allocator *a, struct dse_error *err)
     return end_iteration(a, err);
 }
 
+/* For so many tensors the second stage has its rounds. */
+static double tensors_of_rounds(const struct soma_allocator *a)
+{
+    double n = a->present.schedule.n_dram;
+    if (!soma_search_is_large(a->search))
+        return n;
+    return fmin(n, MANY) * fmin(1, VERY_MANY / fmax(n, 1));
+}
+
 static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *err)
 {
     struct soma_dlsa_options *options = &a->options.dlsa;
@@ -246,7 +266,7 @@ static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *
     DSE_TRY(find_floor(a, err));
     if (a->floor >= a->limit || a->floor >= a->best.price.cost)
         return end_iteration(a, err);
-    options->n_round = (uint64_t)ceil(a->options.round_per_tensor * a->present.schedule.n_dram);
+    options->n_round = (uint64_t)ceil(a->options.round_per_tensor * tensors_of_rounds(a));
     if (a->options.dlsa_round_max && options->n_round > a->options.dlsa_round_max)
         options->n_round = a->options.dlsa_round_max;
     options->shrink_round = (uint64_t)ceil(a->options.shrink_share * (double)options->n_round);
@@ -290,6 +310,13 @@ enum dse_status soma_allocator_step(struct soma_allocator *a, uint64_t n, bool *
 void soma_allocator_limit(struct soma_allocator *a, double cost)
 {
     a->limit = cost;
+}
+
+void soma_allocator_begin_at(struct soma_allocator *a, const struct soma_lfa *lfa,
+                             const struct soma_price *price)
+{
+    a->begin = lfa;
+    a->begin_price = *price;
 }
 
 uint64_t soma_allocator_rounds(const struct soma_allocator *a)

@@ -38,6 +38,10 @@ DSE_MUST_CHECK enum dse_status soma_allocator_new(const struct soma_search *sear
                                                   const struct soma_allocator_options *options, uint64_t seed,
                                                   uint64_t key, uint32_t start, struct soma_allocator **made,
                                                   struct dse_error *err);
+
+/* Every first stage whose buffer holds it begins with this fusion, which stays the caller's. */
+void soma_allocator_begin_at(struct soma_allocator *allocator, const struct soma_lfa *lfa,
+                             const struct soma_price *price);
 void soma_allocator_free(struct soma_allocator *allocator);
 
 /* Some milliseconds of search, at most n rounds. *done when it is over; then, or before by

@@ -95,8 +95,7 @@ static enum dse_status make_starts(struct state *state, struct engine_context *c
     const struct soma_lfa_options options = {
         .moves = SOMA_MOVES_COCCO,
         .inherit_tiling = engine_context_option(context, OPTION_TILING) != TILING_PARALLEL,
-        .n_round = (uint64_t)ceil(engine_context_option(context, OPTION_ROUNDS) *
-                                  state->task.search.context.network->n_layer),
+        .n_round = (uint64_t)ceil(engine_context_option(context, OPTION_ROUNDS) * soma_search_layers(search)),
         .greedy_round = (uint64_t)engine_context_option(context, OPTION_GREEDY_ROUNDS),
         .first_temperature = engine_context_option(context, OPTION_FIRST_TEMPERATURE),
         .alpha = engine_context_option(context, OPTION_ALPHA),

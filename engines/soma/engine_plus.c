@@ -75,6 +75,7 @@ struct seed {
 struct run {
     struct soma_task task;
     enum phase phase;
+    struct soma_unfused unfused;
     struct soma_two_stage two_stage;
     struct plus_walks walks;
     struct seed seed[N_SEED + 1]; /* by price, and room for one more */
@@ -102,7 +103,7 @@ struct state {
 
 static struct plus_walks_options walks_options(const struct run *run, struct engine_context *context)
 {
-    uint32_t n_layer = run->task.search.context.network->n_layer;
+    double n_layer = soma_search_layers(&run->task.search);
     double n_generation = engine_context_option(context, OPTION_GENERATIONS);
     return (struct plus_walks_options){
         .walk = {.n_round =
@@ -151,6 +152,8 @@ static enum dse_status add_parts(struct state *state, const struct soma_schedule
     DSE_TRY(soma_task_prepare(first->task, scheduled, engine_context_accounting(context), first->core.choice,
                               engine_context_arena(context), &run->task, err));
     run->task.search.reserved_s = first->search.reserved_s;
+    run->task.search.layer_share =
+        soma_search_layers(&first->search) / run->task.search.context.network->n_layer;
     return prepare_run(run, context, err);
 }
 
@@ -352,11 +355,13 @@ static enum dse_status begin_generation(struct run *run, struct engine_context *
 /* There is an answer before anything else begins. */
 static enum dse_status offer_unfused(struct run *run, struct engine_context *context, struct dse_error *err)
 {
-    struct soma_unfused unfused;
-    soma_unfused_new(run->task.search.context.network->n_layer, engine_context_arena(context), &unfused);
+    struct soma_unfused *unfused = &run->unfused;
+    soma_unfused_new(run->task.search.context.network->n_layer, engine_context_arena(context), unfused);
     DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
-    return soma_offer_unfused(context, &run->task, SOMA_MOVES_PAPER, SOMA_UNFUSED_SHARE, &run->scratch,
-                              &unfused, err);
+    DSE_TRY(soma_offer_unfused(context, &run->task, SOMA_MOVES_PAPER, SOMA_UNFUSED_SHARE, &run->scratch,
+                               unfused, err));
+    soma_two_stage_begin_at(&run->two_stage, &unfused->tuned, &unfused->price);
+    return DSE_OK;
 }
 
 static enum dse_status begin(struct state *state, struct run *run, struct engine_context *context,

@@ -98,6 +98,7 @@ static const struct engine_option option[N_OPTION] = {
 struct state {
     struct soma_task task;
     struct soma_two_stage search;
+    struct soma_unfused unfused;
     bool begun;
     enum soma_moves first; /* whose scheme the first stage starts from */
     struct arena scratch;
@@ -172,12 +173,13 @@ static enum dse_status offer_unfused(struct state *state, struct engine_context 
 static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,
                              struct dse_error *err)
 {
-    struct soma_unfused unfused;
-    DSE_TRY(offer_unfused(state, context, &unfused, err));
-    if (isfinite(unfused.price.cost) || soma_search_is_over(&state->task.search))
+    struct soma_unfused *unfused = &state->unfused;
+    DSE_TRY(offer_unfused(state, context, unfused, err));
+    soma_two_stage_begin_at(&state->search, &unfused->tuned, &unfused->price);
+    if (isfinite(unfused->price.cost) || soma_search_is_over(&state->task.search))
         return DSE_OK;
     *stop = STOP_CONVERGED;
-    return soma_late_start(context, &state->task, &unfused.start, &state->scratch, err);
+    return soma_late_start(context, &state->task, &unfused->start, &state->scratch, err);
 }
 
 static enum dse_status soma_step(void *memory, struct engine_context *context, enum engine_stop *stop,

@@ -151,8 +151,11 @@ enum dse_status soma_task_prepare(const struct engine_task *task, const struct s
     if (task->budget.max_seconds > 0)
         made->search.stop_at_s = clock_wall_s() + task->budget.max_seconds;
     DSE_TRY(open_core(made, accounting, choice, arena, err));
-    if (!scheduled && !compat)
+    if (!scheduled && !compat) {
+        const double n_layer = made->scheduled.network->n_layer;
         DSE_TRY(make_parts(made, accounting, choice, arena, err));
+        made->search.layer_share = n_layer / made->scheduled.network->n_layer;
+    }
     DSE_TRY(make_graphs(made, made->scheduled.network, compat, arena, err));
     made->core.mapper.stop_at_s = made->search.stop_at_s;
     made->core.mapper.cancel = made->search.cancel;

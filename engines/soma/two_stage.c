@@ -68,6 +68,16 @@ enum dse_status soma_two_stage_init(struct soma_two_stage *t, const struct soma_
     return DSE_OK;
 }
 
+void soma_two_stage_begin_at(struct soma_two_stage *t, const struct soma_lfa *lfa,
+                             const struct soma_price *price)
+{
+    if (!soma_search_is_large(&t->task->search) || !isfinite(price->cost))
+        return;
+    t->only_better = true;
+    for (uint32_t i = 0; i < t->starts.n; i++)
+        soma_allocator_begin_at(t->start[i].allocator, lfa, price);
+}
+
 void soma_two_stage_free(struct soma_two_stage *t)
 {
     for (uint32_t i = 0; i < t->starts.n; i++)

@@ -23,6 +23,11 @@ DSE_MUST_CHECK enum dse_status soma_two_stage_init(struct soma_two_stage *t, con
                                                    const struct soma_allocator_options *options,
                                                    uint64_t end_rounds, uint32_t n,
                                                    struct engine_context *context, struct dse_error *err);
+
+/* Where tiles are many (soma_search_is_large), let every first stage whose buffer holds it begin with this
+ * fusion, which stays the caller's, and leave out second stages that cannot get below the best so far. */
+void soma_two_stage_begin_at(struct soma_two_stage *t, const struct soma_lfa *lfa,
+                             const struct soma_price *price);
 void soma_two_stage_free(struct soma_two_stage *t);
 
 /* A step of every start, and offers of what is better than before. *done when all are over. */

@@ -5,7 +5,7 @@
  *    used at q or later lives at position q-1, beside all that must live there: local tensors, loads from
  *    their first use to their end, stored tensors from their producer to their last use. So of the loads for
  *    tiles q and later, only what the rest of the buffer holds can have begun; room(q-1) is the DRAM time of
- *    that at most.
+ *    that at most. A load past the buffer has begun only where its limit is at most q-1.
  * 2. Tile p waits for all loads used up to p. For any q <= p those used at q .. p take D(p) - D(q-1), of
  *    which all but room(q-1) come after tile q-1 is over: start(p) >= F(q-1) + D(p) - D(q-1) - room(q-1). For
  *    q = 0 nothing was loaded before time 0. D(p) counts as well the stores of a layer that stand before the
@@ -37,11 +37,14 @@ struct bounder {
         *needed; /* (n_tile) DRAM time of stores that are loaded again: by their tile, by the first to wait */
     int64_t *ahead;        /* (n_tile) so much before its loads are over a tile may begin */
     int64_t *forced;       /* (n_tile + 1) bytes that must live there; while made, differences */
+    int64_t *streamed;     /* (n_tile + 1) of loads past the buffer that may have begun and whose tile is yet
+                            * to come; while made, differences */
+    int64_t *kept;         /* (n_tile) DRAM time of the loads into the buffer that are first used at a tile */
     int64_t *partial;      /* (n_tile) loads first used at a tile that do not fill their last cycle */
     uint32_t *first_load;  /* (n_tile + 1) into by_use */
     uint32_t *by_use;      /* (n_tensor) loads of other layers' results by their first use */
     struct source *source; /* (n_layer) */
-    bool fits_bytes;       /* no load moves more bytes than it occupies */
+    bool fits_bytes;       /* no load into the buffer moves more bytes than it occupies */
 };
 
 static void allocate(struct bounder *b, const struct fused_schedule *schedule, struct arena *arena)
@@ -53,6 +56,8 @@ static void allocate(struct bounder *b, const struct fused_schedule *schedule, s
     b->needed = arena_alloc(arena, n_tile, sizeof *b->needed);
     b->ahead = arena_alloc(arena, n_tile, sizeof *b->ahead);
     b->forced = arena_alloc(arena, n_tile, sizeof *b->forced);
+    b->streamed = arena_alloc(arena, n_tile, sizeof *b->streamed);
+    b->kept = arena_alloc(arena, n_tile, sizeof *b->kept);
     b->partial = arena_alloc(arena, n_tile, sizeof *b->partial);
     b->first_load = arena_alloc(arena, n_tile, sizeof *b->first_load);
     b->by_use = arena_alloc(arena, schedule->n_tensor, sizeof *b->by_use);
@@ -92,8 +97,14 @@ static void add_tensor(struct bounder *b, const struct fused_schedule *schedule,
         force(b, use, tensor->end, tensor->byte);
         b->load[use] += cycle;
         b->ahead[use] += (int64_t)fused_ahead(tensor->streamed, (uint64_t)cycle, schedule->tile[use].cycle);
-        b->partial[use] += byte_rate_partial(tensor->byte, machine->dram_rate);
-        b->fits_bytes &= tensor->dram_byte <= tensor->byte;
+        if (tensor->streamed) {
+            b->streamed[tensor->limit < 0 ? 0 : tensor->limit] += cycle;
+            b->streamed[use] -= cycle;
+        } else {
+            b->kept[use] += cycle;
+            b->partial[use] += byte_rate_partial(tensor->byte, machine->dram_rate);
+            b->fits_bytes &= tensor->dram_byte <= tensor->byte;
+        }
         b->first_load[use + 1] += reads_layer(tensor);
         if (reads_layer(tensor) && use < b->source[tensor->source].first_use)
             b->source[tensor->source].first_use = use;
@@ -151,9 +162,11 @@ static int64_t start_by_sources(struct bounder *b, const struct fused_schedule *
 static int64_t run(struct bounder *b, const struct fused_schedule *schedule,
                    const struct fused_machine *machine, uint64_t buffer_byte)
 {
-    int64_t load_left = 0, store_left = 0, partial_left = 0, moved = 0, finish = 0, ahead = 0, open = 0;
+    int64_t load_left = 0, kept_left = 0, store_left = 0, partial_left = 0;
+    int64_t moved = 0, finish = 0, ahead = 0, open = 0;
     for (uint32_t p = 0; p < b->n_tile; p++) {
         load_left += b->load[p];
+        kept_left += b->kept[p];
         store_left += b->store[p];
         partial_left += b->partial[p];
     }
@@ -168,12 +181,14 @@ static int64_t run(struct bounder *b, const struct fused_schedule *schedule,
         if (b->source[layer].last_tile == (int32_t)p)
             b->source[layer].ready = finish + b->source[layer].store;
         load_left -= b->load[p];
+        kept_left -= b->kept[p];
         partial_left -= b->partial[p];
         int64_t free_byte = (int64_t)buffer_byte - b->forced[p];
         uint64_t free_cycle = byte_rate_full_cycle((uint64_t)larger(free_byte, 0), machine->dram_rate);
         int64_t room = (int64_t)free_cycle + partial_left;
-        if (!b->fits_bytes || room > load_left)
-            room = load_left;
+        if (!b->fits_bytes || room > kept_left)
+            room = kept_left;
+        room += b->streamed[p];
         ahead = larger(ahead, finish - moved - room - open);
         bound = larger(bound, finish + load_left - room + store_left);
         store_left -= b->store[p];
@@ -202,8 +217,10 @@ enum dse_status dlsa_bound(const struct fused_schedule *schedule, const struct f
     for (uint32_t i = 0; i < schedule->n_tensor; i++)
         add_tensor(&b, schedule, &schedule->tensor[i], machine);
     count_stores(&b, schedule, machine);
-    for (uint32_t p = 0; p < schedule->n_tile; p++)
+    for (uint32_t p = 0; p < schedule->n_tile; p++) {
         b.forced[p + 1] += b.forced[p];
+        b.streamed[p + 1] += b.streamed[p];
+    }
     sort_by_use(&b, schedule);
     *cycle = (uint64_t)run(&b, schedule, machine, buffer_byte);
     return DSE_OK;

@@ -27,16 +27,17 @@ static int64_t larger(int64_t a, int64_t b)
 /* ---- what does not change ---- */
 
 /* Tensors without bytes are drawn like the smallest weight (the published program's rule). */
-static void sum_weights(const struct fused_schedule *schedule, const uint32_t *dram, double *weight)
+static void sum_weights(const struct fused_schedule *schedule, const uint32_t *dram, uint32_t n_moved,
+                        double *weight)
 {
     uint64_t smallest = 0;
-    for (uint32_t i = 0; i < schedule->n_dram; i++) {
+    for (uint32_t i = 0; i < n_moved; i++) {
         const struct fused_tensor *tensor = &schedule->tensor[dram[i]];
         if (tensor->kind == FUSED_WEIGHT && tensor->byte > 0 && (smallest == 0 || tensor->byte < smallest))
             smallest = tensor->byte;
     }
     double sum = 0;
-    for (uint32_t i = 0; i < schedule->n_dram; i++) {
+    for (uint32_t i = 0; i < n_moved; i++) {
         const struct fused_tensor *tensor = &schedule->tensor[dram[i]];
         uint64_t byte = tensor->streamed ? tensor->dram_byte : tensor->byte;
         sum += (double)(byte > 0 ? byte : smallest > 0 ? smallest : 1);
@@ -93,6 +94,14 @@ static void link_streams(const struct fused_schedule *schedule, struct dlsa_move
     }
 }
 
+/* A load past the buffer takes no room there: that it begins as early as its own level allows costs nothing,
+ * and its place changes when others are moved past it. */
+static bool is_moved(const struct fused_tensor *tensor)
+{
+    bool settled = tensor->streamed && fused_is_load(tensor) && tensor->start == tensor->limit;
+    return tensor->kind != FUSED_LOCAL && !settled;
+}
+
 enum dse_status dlsa_moves_init(const struct fused_schedule *schedule, bool in_stream_order,
                                 struct arena *arena, struct dlsa_moves *moves, struct dse_error *err)
 {
@@ -115,10 +124,10 @@ enum dse_status dlsa_moves_init(const struct fused_schedule *schedule, bool in_s
         last[l] = -1;
         first[l] = (int32_t)schedule->n_tile;
     }
-    for (uint32_t i = 0, n = 0; i < schedule->n_tensor && n < schedule->n_dram; i++)
-        if (schedule->tensor[i].kind != FUSED_LOCAL)
-            dram[n++] = i;
-    sum_weights(schedule, dram, weight);
+    for (uint32_t i = 0; i < schedule->n_tensor && moves->n_moved < schedule->n_dram; i++)
+        if (is_moved(&schedule->tensor[i]))
+            dram[moves->n_moved++] = i;
+    sum_weights(schedule, dram, moves->n_moved, weight);
     set_limits(schedule, last, first, moves);
     link_streams(schedule, moves);
     moves->dram = dram;
@@ -130,8 +139,8 @@ enum dse_status dlsa_moves_init(const struct fused_schedule *schedule, bool in_s
 
 uint32_t dlsa_choose(const struct dlsa_moves *moves, struct random_stream *stream)
 {
-    double at = random_unit(stream) * moves->weight[moves->n_dram - 1];
-    uint32_t low = 0, high = moves->n_dram - 1;
+    double at = random_unit(stream) * moves->weight[moves->n_moved - 1];
+    uint32_t low = 0, high = moves->n_moved - 1;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (moves->weight[middle] <= at)

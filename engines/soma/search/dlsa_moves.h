@@ -12,8 +12,9 @@
 /* What does not change in a search. */
 struct dlsa_moves {
     uint32_t n_tile, n_tensor, n_dram;
-    const uint32_t *dram;     /* (n_dram) the tensors that can be moved */
-    const double *weight;     /* (n_dram) sums: of the first i + 1, by their bytes */
+    uint32_t n_moved;
+    const uint32_t *dram;     /* (n_moved) the tensors that are moved; the others keep their order */
+    const double *weight;     /* (n_moved) sums: of the first i + 1, by their bytes */
     int32_t *limit;           /* (n_tensor) no earlier start, no later end can make a schedule faster */
     bool in_stream_order;     /* tiles of one stream keep their order and do not overtake in time */
     uint32_t *before, *after; /* (n_tensor) the neighbours in its stream; UINT32_MAX: none */
@@ -29,7 +30,7 @@ DSE_MUST_CHECK enum dse_status dlsa_moves_init(const struct fused_schedule *sche
                                                struct arena *arena, struct dlsa_moves *moves,
                                                struct dse_error *err);
 
-/* A DRAM tensor, with probability proportional to its bytes. */
+/* One of those that are moved, with probability proportional to its bytes; there is one. */
 uint32_t dlsa_choose(const struct dlsa_moves *moves, struct random_stream *stream);
 
 /* The places to which a DRAM tensor can go without a fault, its living duration unchanged; its own is among

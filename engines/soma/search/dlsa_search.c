@@ -106,7 +106,7 @@ static bool shrink_round(struct dlsa_shrink *shrink, const struct dlsa_moves *mo
                          struct fused_incremental *state, struct random_stream *stream)
 {
     struct fused_outcome outcome;
-    uint32_t tensor = moves->dram[random_below(stream, moves->n_dram)];
+    uint32_t tensor = moves->dram[random_below(stream, moves->n_moved)];
     bool order = random_unit(stream) < shrink_order_share;
     shrink->round++;
     if (!(order ? dlsa_move_order(moves, state, tensor, stream, &outcome)
@@ -155,7 +155,7 @@ static enum search_outcome propose(void *self, struct random_stream *stream, dou
 {
     struct soma_dlsa_search *s = self;
     struct fused_outcome outcome;
-    if (s->kept_outcome.cycle <= s->bound || s->status != DSE_OK)
+    if (s->kept_outcome.cycle <= s->bound || s->moves.n_moved == 0 || s->status != DSE_OK)
         return SEARCH_OVER;
     if (!move(s, stream, &outcome))
         return SEARCH_INFEASIBLE;
@@ -238,7 +238,7 @@ enum dse_status soma_dlsa_search_new(const struct soma_search *search,
     DSE_TRY(dlsa_moves_init(start, options->in_stream_order, arena, &s->moves, err));
     DSE_TRY(fused_incremental_new(start, &s->machine, arena, &s->state, err));
     s->shrink_stream = random_stream_make(random_u64(&stream), 0, RANDOM_MOVE);
-    s->shrink = (struct dlsa_shrink){.n_round = options->shrink_round,
+    s->shrink = (struct dlsa_shrink){.n_round = s->moves.n_moved > 0 ? options->shrink_round : 0,
                                      .first_temperature = options->first_temperature,
                                      .alpha = options->alpha,
                                      .reference = byte_cycles(&s->moves, s->state)};

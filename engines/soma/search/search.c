@@ -16,6 +16,17 @@ static const double making_s = 4e-7, over_s = 0.15;
  * and the best is read, parsed, priced and placed (4). Measured on the same layers. */
 static const double closing_share = 6;
 
+double soma_search_layers(const struct soma_search *search)
+{
+    double n_layer = search->context.network->n_layer;
+    return search->layer_share > 0 ? n_layer * search->layer_share : n_layer;
+}
+
+bool soma_search_is_large(const struct soma_search *search)
+{
+    return search->context.graph->streams != 0 || (search->layer_share > 0 && search->layer_share < 1);
+}
+
 double soma_search_end(const struct soma_search *search)
 {
     if (search->stop_at_s <= 0 || !search->reserved_s)

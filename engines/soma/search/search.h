@@ -25,11 +25,20 @@ struct soma_search {
     struct objective objective;
     double clock_hz;
     struct soma_parallel parallel; /* for the first tiling numbers */
-    bool slow_tiles;               /* the core scheduler is to be asked for no tile in vain */
-    double stop_at_s;              /* on clock_wall_s, when the search has to end; 0: never */
-    const double *reserved_s;      /* by so much earlier, as it stands; may be NULL */
-    const atomic_int *cancel;      /* not 0: it has to end now; may be NULL */
+    /* Layers of the network before layers were cut into parts, of those now; 0: nothing is cut, as 1. */
+    double layer_share;
+    bool slow_tiles;          /* the core scheduler is to be asked for no tile in vain */
+    double stop_at_s;         /* on clock_wall_s, when the search has to end; 0: never */
+    const double *reserved_s; /* by so much earlier, as it stands; may be NULL */
+    const atomic_int *cancel; /* not 0: it has to end now; may be NULL */
 };
+
+/* So many layers a search has its rounds for: parts of a layer count as one. */
+double soma_search_layers(const struct soma_search *search);
+
+/* Whether what is scheduled is cut into parts or goes past the buffer: then its tiles and tensors are many,
+ * and their number says little of what there is to choose. */
+bool soma_search_is_large(const struct soma_search *search);
 
 /* When the time of the search is over, on clock_wall_s; 0: never. */
 double soma_search_end(const struct soma_search *search);
