@@ -20,6 +20,7 @@
 /* Documented limits; the reader refuses what lies beyond them. */
 enum {
     NETWORK_LAYER_MAX = 10000,
+    NETWORK_PART_MAX = 1 << 20, /* layers of a network in parts (network_cut.h) */
     NETWORK_DIM_MAX = 1 << 24,  /* any dimension of a layer */
     NETWORK_STEP_MAX = 65535,   /* stride, padding, dilation */
     NETWORK_COUNT_MAX = 1000000 /* occurrences of one layer */

@@ -472,9 +472,9 @@ static enum dse_status find_places(struct cutter *cutter, const struct network_c
     for (uint32_t l = 0; l < from->n_layer; l++) {
         struct place *place = &cutter->place[l];
         const uint64_t parts = (uint64_t)place->k * (place->c > 1 ? place->c + 1 : 1) + place->whole;
-        if (at + parts > NETWORK_LAYER_MAX)
+        if (at + parts > NETWORK_PART_MAX)
             return dse_fail(err, DSE_LIMIT, "network %s in parts has more than %d layers", from->name,
-                            NETWORK_LAYER_MAX);
+                            NETWORK_PART_MAX);
         place->first = (uint32_t)at;
         place->n = (uint32_t)parts;
         at += parts;

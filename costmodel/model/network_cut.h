@@ -56,7 +56,7 @@ DSE_MUST_CHECK enum dse_status network_cut_check(const struct network *network, 
  * has layer.skip. out->cut says what was cut. A block whose repetitions are all cut alike is one in `out`,
  * too. Memory from `arena`; `out` borrows from `from` and is not to be released (network_free) itself.
  * DSE_BAD_USAGE: a list of layers; DSE_BAD_INPUT as network_cut_check, or a layer twice; DSE_LIMIT: more
- * than NETWORK_LAYER_MAX layers, or a name that is too long; DSE_NO_MEMORY. */
+ * than NETWORK_PART_MAX layers, or a name that is too long; DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status network_cut(const struct network *from, const struct network_cut *cut,
                                            uint32_t n, struct arena *arena, struct network *out,
                                            struct dse_error *err);

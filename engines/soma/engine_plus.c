@@ -204,8 +204,8 @@ static enum dse_status add_all_parts(struct state *state, struct engine_context 
         rule.all = other_parts[i].all;
         struct dse_error inner = {0};
         const enum dse_status status = soma_parts_by_rule(&whole, &rule, arena, &parts, &inner);
-        if (status == DSE_LIMIT)
-            continue; /* too many */
+        if (status == DSE_LIMIT || (status == DSE_OK && parts.network->n_layer > NETWORK_LAYER_MAX))
+            continue; /* too many, or too many for a second search */
         if (status != DSE_OK)
             return dse_fail(err, status, "%s", inner.text);
         if (is_new(state, parts.network))

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "costmodel/model/network_cut.h"
+#include "engines/soma/notation/notation.h"
 #include "engines/soma/stream_parts.h"
 
 /* ---- by a text ---- */
@@ -405,7 +406,7 @@ static enum dse_status check_number(const struct rule *rule, struct dse_error *e
         n += layers_of(parts->k, parts->c) + 1;
         most = layers_of(parts->k, parts->c) > layers_of(first->k, first->c) ? l : most;
     }
-    if (n <= NETWORK_LAYER_MAX)
+    if (n <= NETWORK_PART_MAX)
         return DSE_OK;
     return dse_fail(
         err, DSE_LIMIT,
@@ -414,7 +415,36 @@ static enum dse_status check_number(const struct rule *rule, struct dse_error *e
         network->name, text_thousands(rule->by->buffer_byte, byte, sizeof byte),
         text_thousands(n, n_all, sizeof n_all), network->layer[most].name,
         text_thousands(layers_of(rule->parts[most].k, rule->parts[most].c), n_most, sizeof n_most),
-        text_thousands(NETWORK_LAYER_MAX, limit, sizeof limit));
+        text_thousands(NETWORK_PART_MAX, limit, sizeof limit));
+}
+
+/* What all tiles of layer l read and make, at least: parts along K read all input channels unless they have
+ * groups of their own, and parts along C make all output channels. */
+static double tile_bytes(const struct rule *rule, uint32_t l)
+{
+    const struct layer *layer = &rule->network->layer[l];
+    const struct parts *parts = &rule->parts[l];
+    const struct layer part = network_cut_largest(rule->network, l, parts->k, parts->c);
+    const double reads = parts->c > 1 || part.c == layer->c ? parts->k : 1;
+    const double made = need_of(rule, layer).out * layer->p * layer->q;
+    return rule->batch * (reads * input_of(rule, layer, layer->p, layer->q) + parts->c * made);
+}
+
+/* Every tile is in the buffer with what it reads and makes. */
+static enum dse_status check_tiles(const struct rule *rule, struct dse_error *err)
+{
+    char n_tile[NUMBER_MAX], byte[NUMBER_MAX], limit[NUMBER_MAX];
+    double n = 0;
+    for (uint32_t l = 0; l < rule->network->n_layer; l++)
+        n += tile_bytes(rule, l) / (double)rule->by->buffer_byte;
+    if (n <= SOMA_TILE_MAX)
+        return DSE_OK;
+    return dse_fail(err, DSE_LIMIT,
+                    "network %s: the maps of its layers go through a buffer of %s bytes in %s tiles at "
+                    "least; a schedule has at most %s",
+                    rule->network->name, text_thousands(rule->by->buffer_byte, byte, sizeof byte),
+                    text_thousands((uint64_t)fmin(n, 0x1p62), n_tile, sizeof n_tile),
+                    text_thousands(SOMA_TILE_MAX, limit, sizeof limit));
 }
 
 /* What follows from parts that must be. */
@@ -497,5 +527,6 @@ enum dse_status soma_parts_by_rule(const struct soma_scheduled *given, const str
     if (any)
         DSE_TRY(fit_together(&rule, err));
     DSE_TRY(cut_streams(&rule, arena, &any, err));
+    DSE_TRY(check_tiles(&rule, err));
     return any ? cut_network(&rule, arena, out, err) : DSE_OK;
 }

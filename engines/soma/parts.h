@@ -34,8 +34,9 @@ struct soma_part_rule {
  * anything is cut, so are matmuls that would load their second operand with every tile; parts that would be
  * read one by one very often are joined. What fits is cut where its weights stream and parts of them stay
  * in their own level (stream_parts.h). Repetitions of a block are cut alike. `*out` is `whole` where all
- * fits; it borrows from `whole`. Memory from `arena`. DSE_LIMIT: more than NETWORK_LAYER_MAX layers, with
- * the layer that is in most parts; DSE_NO_MEMORY. */
+ * fits; it borrows from `whole`. Memory from `arena`. DSE_LIMIT: more than NETWORK_PART_MAX layers, with
+ * the layer that is in most parts, or maps that pass the buffer in more than SOMA_TILE_MAX tiles;
+ * DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_parts_by_rule(const struct soma_scheduled *whole,
                                                   const struct soma_part_rule *rule, struct arena *arena,
                                                   struct soma_scheduled *out, struct dse_error *err);

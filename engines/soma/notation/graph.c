@@ -7,6 +7,7 @@ struct builder {
     uint32_t *first_operand, *use, *first_use;
     uint64_t *weight_byte;
     bool *classifier;
+    uint32_t *latest; /* (n_input + n_layer) by source, inputs first: the last of its operands but seconds */
     uint32_t n_operand;
 };
 
@@ -64,46 +65,55 @@ static void set_second(const struct layer *layer, struct soma_operand *operand)
     operand->n_k = words < operand->k * area ? (uint32_t)(words / area) : operand->k;
 }
 
-/* And the channels of its own groups, or of its own share of a sum; of several operands its own of each. */
-static void set_channels(const struct network *network, const struct layer *layer,
-                         struct soma_operand *operand)
+/* Of a source as a first operand; NULL: the layer that is being added has none of it yet. */
+static struct soma_operand *operand_of(const struct builder *b, uint32_t layer, int32_t source)
 {
-    const uint64_t c = operand->flattened ? layer->c / (operand->h * operand->w) : layer->c;
-    operand->first_k = 0;
-    operand->n_k = operand->k;
-    if (layer->type == LAYER_EMBEDDING)
-        return;
-    if (operand->second) {
-        set_second(layer, operand);
-        return;
-    }
-    uint64_t low = UINT64_MAX, high = 0, at = 0;
+    const uint32_t i = b->latest[(int64_t)source + b->network->n_input];
+    const bool is = i >= b->first_operand[layer] && i < b->n_operand && b->operand[i].source == source;
+    return is ? &b->operand[i] : NULL;
+}
+
+static void widen(struct soma_operand *operand, uint64_t first, uint64_t past)
+{
+    const uint64_t end = (uint64_t)operand->first_k + operand->n_k;
+    if (operand->n_k == 0 || first < operand->first_k)
+        operand->first_k = (uint32_t)first;
+    operand->n_k = (uint32_t)(past > end ? past : end) - operand->first_k;
+}
+
+/* And the channels of its own groups, or of its own share of a sum; of several operands its own of each. */
+static void read_channels(const struct builder *b, uint32_t l)
+{
+    const struct layer *layer = &b->network->layer[l];
+    uint64_t at = 0;
     for (uint32_t i = 0, o = 0; i < layer->n_producer; i++) {
-        const int32_t p = layer->producer[i];
-        const uint64_t k = p < 0 ? network->input[-1 - p].c : network->layer[p].k;
-        const uint64_t begin = layer_skip(layer, o), end = begin + c;
+        struct soma_operand *operand = operand_of(b, l, layer->producer[i]);
+        const uint64_t c = operand->flattened ? layer->c / (operand->h * operand->w) : layer->c;
+        const uint64_t k = operand->k, begin = layer_skip(layer, o), end = begin + c;
         const uint64_t first = begin > at ? begin - at : 0, past = end < at + k ? end - at : k;
-        if (p == operand->source && end > at && past > first) {
-            low = first < low ? first : low;
-            high = past > high ? past : high;
-        }
+        if (end > at && past > first)
+            widen(operand, first, past);
         at += k;
         if (layer->n_operand > 1 && at >= end)
             at = 0, o++;
     }
-    if (high > low) {
-        operand->first_k = (uint32_t)low;
-        operand->n_k = (uint32_t)(high - low);
-    }
+}
+
+static void set_channels(const struct builder *b, uint32_t l)
+{
+    if (b->network->layer[l].type != LAYER_EMBEDDING)
+        read_channels(b, l);
+    for (uint32_t i = b->first_operand[l]; i < b->n_operand; i++)
+        if (b->operand[i].n_k == 0)
+            b->operand[i].n_k = b->operand[i].k;
 }
 
 static void add_operand(struct builder *b, uint32_t layer, int32_t source, bool second)
 {
     const struct network *network = b->network;
-    for (uint32_t i = b->first_operand[layer]; i < b->n_operand; i++)
-        if (b->operand[i].source == source && b->operand[i].second == second)
-            return;
-    struct soma_operand *operand = &b->operand[b->n_operand++];
+    if (!second && operand_of(b, layer, source))
+        return;
+    struct soma_operand *operand = &b->operand[b->n_operand];
     *operand = (struct soma_operand){.source = source, .layer = layer, .second = second};
     if (source < 0) {
         const struct network_input *input = &network->input[-1 - source];
@@ -117,7 +127,11 @@ static void add_operand(struct builder *b, uint32_t layer, int32_t source, bool 
     if (to->type == LAYER_EMBEDDING)
         operand->k += to->k; /* the DRAM reads an index and then the row of the table that it names */
     set_from(to, operand);
-    set_channels(network, to, operand);
+    if (second)
+        set_second(to, operand);
+    else
+        b->latest[(int64_t)source + network->n_input] = b->n_operand;
+    b->n_operand++;
 }
 
 static void add_operands(struct builder *b)
@@ -127,6 +141,7 @@ static void add_operands(struct builder *b)
         b->first_operand[l] = b->n_operand;
         for (uint32_t i = 0; i < layer->n_producer; i++)
             add_operand(b, l, layer->producer[i], false);
+        set_channels(b, l);
         if (layer->weight_producer != LAYER_NO_PRODUCER)
             add_operand(b, l, layer->weight_producer, true);
         if (layer->type != LAYER_EMBEDDING) /* of a table only rows are read, as operands */
@@ -227,6 +242,7 @@ enum dse_status soma_graph_init(const struct network *network, struct arena *are
     b.first_use = arena_alloc(arena, n + 1, sizeof(*b.first_use));
     b.weight_byte = arena_alloc(arena, n + 1, sizeof(*b.weight_byte));
     b.classifier = arena_alloc(arena, n + 1, sizeof(*b.classifier));
+    b.latest = arena_alloc(arena, n + network->n_input, sizeof(*b.latest));
     DSE_TRY(arena_check(arena, "the graph of a network", err));
     add_operands(&b);
     add_uses(&b);
