@@ -84,7 +84,8 @@ static enum dse_status check_ends(const struct architecture *arch, struct dse_er
     if (!dram->is_dram || dram->instances != 1)
         return refuse(arch, dram->name, "is outermost; that must be one DRAM (kind: dram)", err);
     if (dram->word_bit % BYTE_BIT != 0)
-        return refuse(arch, dram->name, "needs words of whole bytes", err);
+        return refuse(arch, dram->name, "needs words of whole bytes, in which a schedule counts: take 8 bit",
+                      err);
     return DSE_OK;
 }
 
@@ -294,13 +295,17 @@ static enum dse_status find_home(const struct architecture *arch, uint32_t *foun
             "has several instances; a fused schedule needs one buffer on the chip that all PEs share", err);
     if (home->size_word == ARCH_UNLIMITED)
         return refuse(arch, home->name, "has no capacity; a fused schedule needs to know it", err);
-    if (home->min_utilization > 0)
-        return refuse(arch, home->name, "has a least utilization, which a fused schedule does not know", err);
-    for (uint32_t l = 0; l + 1 < arch->n_level; l++)
+    for (uint32_t l = 0; l + 1 < arch->n_level; l++) {
+        if (arch->level[l].min_utilization > 0)
+            return refuse(arch, arch->level[l].name,
+                          "has a least utilization, which small tiles of a schedule do not reach; set its "
+                          "min_utilization to 0",
+                          err);
         if (!roles_of(&arch->level[l]))
             return refuse(arch, arch->level[l].name,
                           "keeps tensors by name alone, and layers of a network have none of such names",
                           err);
+    }
     return DSE_OK;
 }
 

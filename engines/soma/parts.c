@@ -530,3 +530,23 @@ enum dse_status soma_parts_by_rule(const struct soma_scheduled *given, const str
     DSE_TRY(check_tiles(&rule, err));
     return any ? cut_network(&rule, arena, out, err) : DSE_OK;
 }
+
+enum dse_status soma_parts_check(const struct soma_scheduled *parts, const struct soma_part_rule *by,
+                                 struct dse_error *err)
+{
+    const struct network *network = parts->network;
+    const struct rule rule = {by, network, parts->batch, NULL};
+    char needs[NUMBER_MAX], has[NUMBER_MAX];
+    for (uint32_t l = 0; l < network->n_layer; l++) {
+        const struct need need = need_of(&rule, &network->layer[l]);
+        const double least = need.held + need.in + need.out;
+        if (least > (double)by->buffer_byte)
+            return dse_fail(
+                err, DSE_LIMIT,
+                "network %s: layer %.100s needs %s bytes of the buffer at least, and there are no "
+                "parts of it of which two fit; the buffer has %s: take a larger one",
+                network->name, network->layer[l].name, text_thousands((uint64_t)least, needs, sizeof needs),
+                text_thousands(by->buffer_byte, has, sizeof has));
+    }
+    return DSE_OK;
+}

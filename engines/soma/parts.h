@@ -41,6 +41,11 @@ DSE_MUST_CHECK enum dse_status soma_parts_by_rule(const struct soma_scheduled *w
                                                   const struct soma_part_rule *rule, struct arena *arena,
                                                   struct soma_scheduled *out, struct dse_error *err);
 
+/* Whether the smallest tile of each layer of a network in parts fits the buffer by itself, with nothing
+ * loaded ahead; else there is no schedule. DSE_LIMIT: the first layer that does not, with what it needs. */
+DSE_MUST_CHECK enum dse_status soma_parts_check(const struct soma_scheduled *parts,
+                                                const struct soma_part_rule *rule, struct dse_error *err);
+
 /* As the text of a schedule says (`name` stands for the file). DSE_BAD_INPUT with file and line: cuts that
  * the network does not have; DSE_LIMIT, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_parts_read(const char *name, const char *bytes, size_t length,

@@ -43,7 +43,7 @@ enum dse_status soma_takes_machine(const struct engine_question *question, struc
     return soma_core_check(question->accounting, core, question->task->architecture, err);
 }
 
-/* Whether the machine's buffer is large enough for parts that are not too many. */
+/* Whether the machine's buffer is large enough for the layers, in parts that are not too many. */
 static enum dse_status check_parts(const struct architecture *arch, const struct soma_scheduled *whole,
                                    struct arena *arena, struct dse_error *err)
 {
@@ -54,7 +54,8 @@ static enum dse_status check_parts(const struct architecture *arch, const struct
         return DSE_OK; /* takes_machine says why */
     const struct soma_part_rule rule = {
         split.machine.buffer_byte, split.word_byte, split.streams, SOMA_PART_SHARE, 0, NULL, false};
-    return soma_parts_by_rule(whole, &rule, arena, &parts, err);
+    DSE_TRY(soma_parts_by_rule(whole, &rule, arena, &parts, err));
+    return soma_parts_check(&parts, &rule, err);
 }
 
 enum dse_status soma_takes_network(const struct engine_question *question, struct dse_error *err)

@@ -197,6 +197,7 @@ static void test_core_machine_split_names_what_does_not_fit(void **state)
         {"klotski", NULL, NULL, "has several instances"},
         {"tpu_128x128", "UnifiedBuffer.capacity", "unlimited", "UnifiedBuffer has no capacity"},
         {"tpu_128x128", "UnifiedBuffer.min_utilization", "0.5", "UnifiedBuffer has a least utilization"},
+        {"simba", "Registers.min_utilization", "0.5", "Registers has a least utilization"},
         {"tpu_128x128", "DRAM.word", "12 bit", "DRAM needs words of whole bytes"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

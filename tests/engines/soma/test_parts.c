@@ -223,6 +223,33 @@ static void test_too_many_parts_are_said_before(void **state)
     }
 }
 
+/* In 8 bytes no two parts of a layer of 784 inputs and 1,000 outputs fit, as those would need 8 sums or few
+ * inputs; whole it takes 784 x 1,000 weights, its inputs and its outputs. */
+static void test_a_layer_that_fits_in_no_parts_is_said_before(void **state)
+{
+    static const uint64_t byte[] = {8, 8 << 10};
+    struct network network;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    assert_int_equal(network_read("experiments/networks/mlp_m.yaml", &network, &(struct dse_error){0}),
+                     DSE_OK);
+    for (size_t i = 0; i < sizeof byte / sizeof *byte; i++) {
+        const struct soma_part_rule rule = {byte[i], 1, 0, SOMA_PART_SHARE, 0, NULL, false};
+        const struct soma_scheduled given = {&network, 1};
+        struct soma_scheduled out;
+        struct dse_error err = {0};
+        assert_int_equal(soma_parts_by_rule(&given, &rule, &arena, &out, &err), DSE_OK);
+        assert_int_equal(soma_parts_check(&out, &rule, &err), i == 0 ? DSE_LIMIT : DSE_OK);
+        if (i == 0)
+            assert_string_equal(err.text, "network mlp_m: layer fc1 needs 785,784 bytes of the buffer at "
+                                          "least, and there are no parts of it of which two fit; the buffer "
+                                          "has 8: take a larger one");
+    }
+    network_free(&network);
+    arena_free(&arena);
+}
+
 /* Machines of 128 and 108 KiB in words of two bytes, where all fits one way or another. AlexNet's fc6,
  * whose 4,096 parts fc7 would read one by one, is joined. The keys of GPT-2 XL's heads, 25,600 channels at
  * each place, are in parts that parts of the product read. Its softmax, a row of 25,600 numbers in and one
@@ -389,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_bad_cuts_have_file_and_line),
         cmocka_unit_test(test_networks_in_parts_are_scheduled),
         cmocka_unit_test(test_too_many_parts_are_said_before),
+        cmocka_unit_test(test_a_layer_that_fits_in_no_parts_is_said_before),
         cmocka_unit_test(test_small_buffers_with_large_layers),
         cmocka_unit_test(test_soma_plus_is_no_worse_than_parts_by_hand),
         cmocka_unit_test(test_soma_plus_leaves_out_too_many_parts),
