@@ -1,5 +1,6 @@
 /* A list of blocks that double in size; a reset keeps the largest, so that after a few rounds one block
- * holds a whole round and nothing calls malloc any more. */
+ * holds a whole round and nothing calls malloc any more. One that is so large that its pages cost nothing
+ * beside what fills them is given back. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -19,7 +20,7 @@
 #define ARENA_EXACT 0
 #endif
 
-enum { ARENA_ALIGN = _Alignof(max_align_t), ARENA_FIRST_BYTE = 64 * 1024 };
+enum { ARENA_ALIGN = _Alignof(max_align_t), ARENA_FIRST_BYTE = 64 * 1024, ARENA_KEEP_BYTE = 64 << 20 };
 
 struct arena_block {
     struct arena_block *next; /* older */
@@ -127,7 +128,7 @@ static void free_from(struct arena_block *block)
 
 void arena_reset(struct arena *arena)
 {
-    if (ARENA_EXACT) {
+    if (ARENA_EXACT || (arena->block && arena->block->capacity_byte > ARENA_KEEP_BYTE)) {
         arena_free(arena);
         return;
     }

@@ -38,7 +38,8 @@ char *arena_copy_text(struct arena *arena, const char *text, size_t length);
 DSE_MUST_CHECK enum dse_status arena_check(const struct arena *arena, const char *what,
                                            struct dse_error *err);
 
-/* Forget everything handed out, and a failure; keeps the memory for reuse (except under ASan). */
+/* Forget everything handed out, and a failure; keeps the memory for reuse, unless it is very much (or under
+ * ASan). */
 void arena_reset(struct arena *arena);
 
 /* Give all memory back; the arena is empty and may be used again. */

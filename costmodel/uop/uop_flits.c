@@ -111,20 +111,20 @@ static uint32_t west_port(const struct program *p, uint32_t row)
 /* The DRAM's service of a request; NULL: it takes no time. */
 static struct noc_transaction *serve(struct program *p, const struct uop_step *s)
 {
-    const uint64_t cycle = kc_dram_cycle(p->machine, s->word, s->kind == UOP_WRITE);
+    const uint64_t cycle = kc_dram_cycle(p->machine, p->steps->word[s->item], s->kind == UOP_WRITE);
     return cycle ? begin(p, NOC_COUNT, west_port(p, 0), cycle) : NULL;
 }
 
 static uint64_t packets_of(const struct program *p, const struct uop_step *s)
 {
     const uint64_t packet_bit = (uint64_t)p->machine->noc.data_flits * p->machine->noc.flit_bit;
-    return (s->word * p->machine->word_byte * BYTE_BIT + packet_bit - 1) / packet_bit;
+    return (p->steps->word[s->item] * p->machine->word_byte * BYTE_BIT + packet_bit - 1) / packet_bit;
 }
 
 static void put_send(struct program *p, uint32_t step)
 {
     const struct uop_step *s = &p->steps->step[step];
-    const uint64_t packets = packets_of(p, s), byte = s->word * p->machine->word_byte;
+    const uint64_t packets = packets_of(p, s), byte = p->steps->word[s->item] * p->machine->word_byte;
     struct noc_transaction *t = begin(p, NOC_UNICAST, s->core, packets);
     after_waits(p, t, step);
     for (uint32_t k = s->first_to; k < s->first_to + s->n_to; k++) {
@@ -136,7 +136,7 @@ static void put_send(struct program *p, uint32_t step)
 static void put_read(struct program *p, uint32_t step)
 {
     const struct uop_step *s = &p->steps->step[step];
-    const uint64_t packets = packets_of(p, s), byte = s->word * p->machine->word_byte;
+    const uint64_t packets = packets_of(p, s), byte = p->steps->word[s->item] * p->machine->word_byte;
     const uint32_t *to = p->steps->to + s->first_to, columns = p->machine->columns;
     struct noc_transaction *read = serve(p, s), *t = NULL;
     const uint32_t id = p->noc.n_transaction - 1;
@@ -164,7 +164,7 @@ static void put_write(struct program *p, uint32_t step)
     struct noc_transaction *t = begin(p, NOC_UNICAST, s->core, packets);
     after_waits(p, t, step);
     deliver(p, t, west_port(p, row));
-    pass(p, s->core, row * p->machine->columns, s->word * p->machine->word_byte, packets);
+    pass(p, s->core, row * p->machine->columns, p->steps->word[s->item] * p->machine->word_byte, packets);
     t = serve(p, s);
     if (t)
         after(p, t, p->noc.n_transaction - 2);
@@ -174,7 +174,7 @@ static enum dse_status put_step(struct program *p, uint32_t step, struct dse_err
 {
     const struct uop_step *s = &p->steps->step[step];
     const uint64_t dram = s->kind == UOP_READ || s->kind == UOP_WRITE
-                              ? kc_dram_cycle(p->machine, s->word, s->kind == UOP_WRITE)
+                              ? kc_dram_cycle(p->machine, p->steps->word[s->item], s->kind == UOP_WRITE)
                               : 0;
     const uint64_t cycle = s->kind == UOP_RUN ? p->graph->uop[s->item].cycle : dram ? dram : 1;
     p->first[step] = p->noc.n_transaction;
@@ -182,7 +182,7 @@ static enum dse_status put_step(struct program *p, uint32_t step, struct dse_err
         return too_large(p, s, "cycles", cycle, err);
     if (s->kind != UOP_RUN && (packets_of(p, s) < 1 || packets_of(p, s) > UINT32_MAX))
         return too_large(p, s, "packets", packets_of(p, s), err);
-    switch (s->kind) {
+    switch ((enum uop_step_kind)s->kind) {
     case UOP_RUN:
         after_waits(p, begin(p, NOC_COUNT, s->core, cycle), step);
         break;
@@ -274,7 +274,7 @@ static void put_uop(const struct uop_graph *graph, const struct uop_messages *m,
         steps->wait[wait++] = m->core[from] == core ? run[from] : send[from];
     }
     steps->first_wait[steps->n_step] = wait;
-    struct uop_step message = {.kind = UOP_SEND, .item = u, .core = core, .word = graph->uop[u].output_word};
+    struct uop_step message = {.kind = UOP_SEND, .item = u, .core = core};
     message.first_to = steps->step[run[u]].first_to = graph->first_consumer[u];
     for (uint32_t k = graph->first_consumer[u]; k < end; k = uop_messages_next(m, k, end))
         if (m->core[m->consumer[k]] != core)
@@ -295,6 +295,7 @@ static enum dse_status steps_of(const struct uop_graph *graph, const struct uop_
     const size_t n_edge = graph->first_consumer[n_uop];
     uint32_t *order;
     uint32_t *send = arena_alloc_unset(scratch, n_uop, sizeof *send);
+    uint64_t *word = arena_alloc_unset(scratch, n_uop, sizeof *word);
     struct uop_messages messages;
     *run = arena_alloc_unset(scratch, n_uop, sizeof **run);
     steps->n_step = 0;
@@ -305,6 +306,9 @@ static enum dse_status steps_of(const struct uop_graph *graph, const struct uop_
     DSE_TRY(arena_check(scratch, "the program of a schedule", err));
     DSE_TRY(uop_messages_of(graph, schedule, scratch, &messages, err));
     DSE_TRY(uop_by_start(start, n_uop, scratch, &order, err));
+    for (uint32_t u = 0; u < n_uop; u++)
+        word[u] = graph->uop[u].output_word;
+    steps->word = word;
     for (uint32_t i = 0; i < n_uop; i++)
         put_uop(graph, &messages, order[i], *run, send, steps);
     return DSE_OK;

@@ -353,6 +353,16 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Most lists are found in order. */
+static void sort(uint32_t *list, size_t n)
+{
+    size_t i = 1;
+    while (i < n && list[i - 1] < list[i])
+        i++;
+    if (i < n)
+        qsort(list, n, sizeof *list, compare);
+}
+
 static enum dse_status link_layer(struct edges *e, uint32_t l, uint32_t *first_producer,
                                   struct dse_error *err)
 {
@@ -368,7 +378,7 @@ static enum dse_status link_layer(struct edges *e, uint32_t l, uint32_t *first_p
         for (uint32_t i = 0; i < of->n_source && !is_all; i++)
             DSE_TRY(wait_for_source(e, of, &box, &e->network->source[of->first_source + i], consumer, err));
         if (e->n > first)
-            qsort(e->list + first, e->n - first, sizeof *e->list, compare);
+            sort(e->list + first, e->n - first);
     }
     return DSE_OK;
 }

@@ -7,14 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-
-/* Pairs of numbers, grown. */
-struct pairs {
-    struct pair {
-        uint32_t of, is;
-    } * at;
-    size_t n, capacity;
-};
+#include "costmodel/uop/step_list.h"
 
 /* An item in a core's memory. */
 struct held {
@@ -52,50 +45,18 @@ struct plan {
     uint32_t *send;             /* (n_uop) the last such step, or UOP_NONE */
     uint32_t *read, *write;     /* (n_item) the last such step, or UOP_NONE */
     uint32_t *leaving;          /* (n_uop, by place) the last in `leave`, whose room is free from there on */
-    struct pairs leave;         /* the one before in a list, step */
-    struct pairs to, wait;      /* step, core; step, step */
-    struct uop_step *step;      /* grown */
-    size_t n_step, step_capacity;
+    struct step_pairs leave;    /* the one before in a list, step */
+    struct step_list steps;
+    struct arena own; /* what only the planning needs */
     enum dse_status status;
     struct dse_error *err;
 };
 
-/* ---- lists that grow; the first failure is kept ---- */
-
+/* The first failure is kept. */
 static void fail_memory(struct plan *p)
 {
     if (p->status == DSE_OK)
         p->status = dse_fail(p->err, DSE_NO_MEMORY, "out of memory for the plan of a memory");
-}
-
-static void put(struct plan *p, struct pairs *pairs, uint32_t of, uint32_t is)
-{
-    struct pair *grown = array_grow(pairs->at, pairs->n + 1, &pairs->capacity, sizeof *pairs->at);
-    if (!grown) {
-        fail_memory(p);
-        return;
-    }
-    pairs->at = grown;
-    pairs->at[pairs->n++] = (struct pair){of, is};
-}
-
-static uint32_t put_step(struct plan *p, struct uop_step step)
-{
-    struct uop_step *grown = array_grow(p->step, p->n_step + 1, &p->step_capacity, sizeof *p->step);
-    if (!grown || p->n_step >= UOP_NONE - 1) {
-        p->step = grown ? grown : p->step;
-        fail_memory(p);
-        return 0;
-    }
-    p->step = grown;
-    p->step[p->n_step] = step;
-    return (uint32_t)p->n_step++;
-}
-
-static void wait_for(struct plan *p, uint32_t step, uint32_t on)
-{
-    if (on != UOP_NONE)
-        put(p, &p->wait, step, on);
 }
 
 /* ---- uses ---- */
@@ -179,8 +140,10 @@ static uint32_t hold(struct plan *p, uint32_t core, struct held held)
 /* One more step takes it away. */
 static void take_away(struct plan *p, uint32_t h, uint32_t step)
 {
-    put(p, &p->leave, p->held[h].goes, step);
-    p->held[h].goes = (uint32_t)p->leave.n - 1;
+    if (!step_pairs_put(&p->leave, p->held[h].goes, step))
+        fail_memory(p);
+    else
+        p->held[h].goes = (uint32_t)p->leave.n - 1;
 }
 
 /* Its room is free from `place` of that core on, when what takes it away is done. */
@@ -208,10 +171,8 @@ static void drop(struct plan *p, uint32_t core, uint32_t h, uint32_t place)
 
 static uint32_t write_item(struct plan *p, uint32_t core, uint32_t item, uint32_t here)
 {
-    const struct uop_step step = {
-        .kind = UOP_WRITE, .item = item, .core = core, .word = p->needs->word[item]};
-    p->write[item] = put_step(p, step);
-    wait_for(p, p->write[item], here);
+    p->write[item] = step_list_put(&p->steps, UOP_WRITE, item, core);
+    step_list_wait(&p->steps, p->write[item], here);
     return p->write[item];
 }
 
@@ -310,10 +271,10 @@ static uint32_t earliest(struct plan *p, uint32_t core, uint32_t place, uint32_t
 static void wait_for_room(struct plan *p, uint32_t step, uint32_t core, uint32_t place)
 {
     if (place > p->schedule->first[core])
-        wait_for(p, step, p->run[p->schedule->order[place - 1]]);
+        step_list_wait(&p->steps, step, p->run[p->schedule->order[place - 1]]);
     for (uint32_t i = p->leaving[place]; i != UOP_NONE; i = p->leave.at[i].of)
         if (p->leave.at[i].is < step)
-            wait_for(p, step, p->leave.at[i].is);
+            step_list_wait(&p->steps, step, p->leave.at[i].is);
 }
 
 /* ---- a uop ---- */
@@ -328,19 +289,16 @@ static bool can_join(const struct plan *p, uint32_t step, uint32_t core, uint32_
 /* An output that is still where it was made. */
 static uint32_t send_item(struct plan *p, uint32_t item)
 {
-    const struct uop_step step = {
-        .kind = UOP_SEND, .item = item, .core = p->messages.core[item], .word = p->needs->word[item]};
-    p->send[item] = put_step(p, step);
-    wait_for(p, p->send[item], p->run[item]);
+    p->send[item] = step_list_put(&p->steps, UOP_SEND, item, p->messages.core[item]);
+    step_list_wait(&p->steps, p->send[item], p->run[item]);
     take_away(p, p->made[item], p->send[item]);
     return p->send[item];
 }
 
 static uint32_t read_item(struct plan *p, uint32_t item)
 {
-    const struct uop_step step = {.kind = UOP_READ, .item = item, .word = p->needs->word[item]};
-    p->read[item] = put_step(p, step);
-    wait_for(p, p->read[item], p->write[item]);
+    p->read[item] = step_list_put(&p->steps, UOP_READ, item, 0);
+    step_list_wait(&p->steps, p->read[item], p->write[item]);
     return p->read[item];
 }
 
@@ -358,7 +316,7 @@ static uint32_t bring(struct plan *p, uint32_t item, uint32_t core, uint32_t pla
         step = made != UOP_NONE ? send_item(p, item) : read_item(p, item);
     if (made != UOP_NONE && --p->held[made].owed == 0)
         p->held[made].end = p->turn[p->messages.core[item]] + 2;
-    put(p, &p->to, step, core);
+    step_list_to(&p->steps, step, core);
     wait_for_room(p, step, core, from);
     return step;
 }
@@ -397,19 +355,19 @@ static void use_again(struct plan *p, uint32_t use, uint32_t core, uint32_t plac
 static void run_uop(struct plan *p, uint32_t u, uint32_t core, uint32_t place)
 {
     const uint32_t first = first_use(p, u), end = first_use(p, u + 1);
-    const struct uop_step step = {.kind = UOP_RUN, .item = u, .core = core};
     for (uint32_t k = first; k < end; k++)
         if (p->use_held[k] == UOP_NONE)
             come(p, k, item_of(p, u, k - first), core, place);
-    p->run[u] = put_step(p, step);
+    p->run[u] = step_list_put(&p->steps, UOP_RUN, u, core);
     wait_for_room(p, p->run[u], core, place);
     for (uint32_t k = first; k < end && p->status == DSE_OK; k++) {
         struct held *held = &p->held[p->use_held[k]];
         if (held->is_new) /* else one before it in its list has waited for that */
-            wait_for(p, p->run[u], held->here);
+            step_list_wait(&p->steps, p->run[u], held->here);
         held->is_new = false;
-        use_again(p, k, core, place);
     }
+    for (uint32_t k = first; k < end && p->status == DSE_OK; k++)
+        use_again(p, k, core, place);
 }
 
 /* A uop's turn, and what becomes of its output. */
@@ -438,81 +396,30 @@ static void walk(struct plan *p, uint32_t u)
 
 /* ---- all of it ---- */
 
-/* Few numbers, by insertion. */
-static void sort(uint32_t *at, uint32_t n)
-{
-    for (uint32_t i = 1; i < n; i++) {
-        const uint32_t moved = at[i];
-        uint32_t k = i;
-        for (; k > 0 && at[k - 1] > moved; k--)
-            at[k] = at[k - 1];
-        at[k] = moved;
-    }
-}
-
-/* The second numbers of pairs, by the first: `first` (n + 1) into `list`. */
-static void gather(const struct pairs *pairs, uint32_t n, uint32_t *first, uint32_t *list)
-{
-    for (size_t i = 0; i < pairs->n; i++)
-        first[pairs->at[i].of + 1]++;
-    for (uint32_t i = 0; i < n; i++)
-        first[i + 1] += first[i];
-    for (size_t i = pairs->n; i-- > 0;)
-        list[--first[pairs->at[i].of + 1]] = pairs->at[i].is;
-    /* each first[i + 1] is now where list i begins */
-    for (uint32_t i = 0; i < n; i++)
-        first[i] = first[i + 1];
-    first[n] = (uint32_t)pairs->n;
-}
-
-static enum dse_status finish(const struct plan *p, struct arena *arena, struct uop_steps *out,
-                              struct dse_error *err)
-{
-    const uint32_t n = (uint32_t)p->n_step;
-    uint32_t *first_to = arena_alloc(arena, n + (size_t)1, sizeof *first_to);
-    out->n_step = n;
-    out->step = arena_alloc_unset(arena, n, sizeof *out->step);
-    out->to = arena_alloc_unset(arena, p->to.n + 1, sizeof *out->to);
-    out->first_wait = arena_alloc(arena, n + (size_t)1, sizeof *out->first_wait);
-    out->wait = arena_alloc_unset(arena, p->wait.n + 1, sizeof *out->wait);
-    DSE_TRY(arena_check(arena, "the plan of a memory", err));
-    if (p->wait.n >= UOP_NONE || p->to.n >= UOP_NONE)
-        return dse_fail(err, DSE_LIMIT, "the plan of a memory with more than 2^32 waits");
-    memcpy(out->step, p->step, n * sizeof *out->step);
-    gather(&p->wait, n, out->first_wait, out->wait);
-    gather(&p->to, n, first_to, out->to);
-    for (uint32_t i = 0; i < n; i++) {
-        out->step[i].first_to = first_to[i];
-        out->step[i].n_to = first_to[i + 1] - first_to[i];
-        sort(out->to + first_to[i], out->step[i].n_to);
-    }
-    return DSE_OK;
-}
-
-static enum dse_status plan_init(struct plan *p, struct arena *scratch, struct dse_error *err)
+static enum dse_status plan_init(struct plan *p, struct dse_error *err)
 {
     const uint32_t n_uop = p->graph->n_uop, n_item = p->needs->n_item, n_core = p->schedule->n_core;
     const size_t n_use = first_use(p, n_uop);
-    uint32_t *last = arena_alloc_unset(scratch, n_item, sizeof *last);
-    uint32_t *seen = arena_alloc(scratch, n_item, sizeof *seen);
-    p->use_uop = arena_alloc_unset(scratch, n_use + 1, sizeof *p->use_uop);
-    p->next_use = arena_alloc_unset(scratch, n_use + 1, sizeof *p->next_use);
-    p->use_held = arena_alloc_unset(scratch, n_use + 1, sizeof *p->use_held);
-    p->head = arena_alloc_unset(scratch, n_core, sizeof *p->head);
-    p->turn = arena_alloc_unset(scratch, n_core, sizeof *p->turn);
-    p->used = arena_alloc(scratch, n_core, sizeof *p->used);
-    p->most = arena_alloc(scratch, n_uop, sizeof *p->most);
-    p->run = arena_alloc_unset(scratch, n_uop, sizeof *p->run);
-    p->read = arena_alloc_unset(scratch, n_item, sizeof *p->read);
-    p->write = arena_alloc_unset(scratch, n_item, sizeof *p->write);
-    p->leaving = arena_alloc_unset(scratch, n_uop, sizeof *p->leaving);
-    p->rank = arena_alloc_unset(scratch, n_uop, sizeof *p->rank);
-    p->reader = arena_alloc_unset(scratch, p->graph->first_consumer[n_uop] + (size_t)1, sizeof *p->reader);
-    p->reading = arena_alloc_unset(scratch, n_uop, sizeof *p->reading);
-    p->made = arena_alloc_unset(scratch, n_uop, sizeof *p->made);
-    p->send = arena_alloc_unset(scratch, n_uop, sizeof *p->send);
-    DSE_TRY(arena_check(scratch, "the plan of a memory", err));
-    DSE_TRY(uop_messages_of(p->graph, p->schedule, scratch, &p->messages, err));
+    uint32_t *last = arena_alloc_unset(&p->own, n_item, sizeof *last);
+    uint32_t *seen = arena_alloc(&p->own, n_item, sizeof *seen);
+    p->use_uop = arena_alloc_unset(&p->own, n_use + 1, sizeof *p->use_uop);
+    p->next_use = arena_alloc_unset(&p->own, n_use + 1, sizeof *p->next_use);
+    p->use_held = arena_alloc_unset(&p->own, n_use + 1, sizeof *p->use_held);
+    p->head = arena_alloc_unset(&p->own, n_core, sizeof *p->head);
+    p->turn = arena_alloc_unset(&p->own, n_core, sizeof *p->turn);
+    p->used = arena_alloc(&p->own, n_core, sizeof *p->used);
+    p->most = arena_alloc(&p->own, n_uop, sizeof *p->most);
+    p->run = arena_alloc_unset(&p->own, n_uop, sizeof *p->run);
+    p->read = arena_alloc_unset(&p->own, n_item, sizeof *p->read);
+    p->write = arena_alloc_unset(&p->own, n_item, sizeof *p->write);
+    p->leaving = arena_alloc_unset(&p->own, n_uop, sizeof *p->leaving);
+    p->rank = arena_alloc_unset(&p->own, n_uop, sizeof *p->rank);
+    p->reader = arena_alloc_unset(&p->own, p->graph->first_consumer[n_uop] + (size_t)1, sizeof *p->reader);
+    p->reading = arena_alloc_unset(&p->own, n_uop, sizeof *p->reading);
+    p->made = arena_alloc_unset(&p->own, n_uop, sizeof *p->made);
+    p->send = arena_alloc_unset(&p->own, n_uop, sizeof *p->send);
+    DSE_TRY(arena_check(&p->own, "the plan of a memory", err));
+    DSE_TRY(uop_messages_of(p->graph, p->schedule, &p->own, &p->messages, err));
     memset(p->head, 0xff, n_core * sizeof *p->head);
     memset(p->run, 0xff, n_uop * sizeof *p->run);
     memset(p->made, 0xff, n_uop * sizeof *p->made);
@@ -525,16 +432,15 @@ static enum dse_status plan_init(struct plan *p, struct arena *scratch, struct d
 }
 
 /* Uops by their starts without a network and with free memory: producers first, lists in order. */
-static enum dse_status order_of(struct plan *p, struct arena *scratch, uint32_t **order,
-                                struct dse_error *err)
+static enum dse_status order_of(struct plan *p, uint32_t **order, struct dse_error *err)
 {
     const uint32_t n_uop = p->graph->n_uop;
-    struct uop_times times = {.start = arena_alloc_unset(scratch, n_uop, sizeof *times.start),
-                              .finish = arena_alloc_unset(scratch, n_uop, sizeof *times.finish)};
-    DSE_TRY(arena_check(scratch, "the plan of a memory", err));
-    DSE_TRY(uop_run_ideal(p->graph, p->schedule, scratch, &times, err));
+    struct uop_times times = {.start = arena_alloc_unset(&p->own, n_uop, sizeof *times.start),
+                              .finish = arena_alloc_unset(&p->own, n_uop, sizeof *times.finish)};
+    DSE_TRY(arena_check(&p->own, "the plan of a memory", err));
+    DSE_TRY(uop_run_ideal(p->graph, p->schedule, &p->own, &times, err));
     p->end = times.finish;
-    return uop_by_start(times.start, n_uop, scratch, order, err);
+    return uop_by_start(times.start, n_uop, &p->own, order, err);
 }
 
 /* Ranks, and consumers by them. */
@@ -567,14 +473,19 @@ static enum dse_status plan_all(struct plan *p, struct arena *scratch, struct uo
 {
     uint32_t *order;
     DSE_TRY(check_room(p, err));
-    DSE_TRY(order_of(p, scratch, &order, err));
-    DSE_TRY(plan_init(p, scratch, err));
+    DSE_TRY(order_of(p, &order, err));
+    DSE_TRY(plan_init(p, err));
     rank_uops(p, order);
     for (uint32_t c = 0; c < p->schedule->n_core; c++)
         begin_turn(p, c, p->schedule->first[c], 0);
-    for (uint32_t i = 0; i < p->graph->n_uop && p->status == DSE_OK; i++)
+    for (uint32_t i = 0; i < p->graph->n_uop && p->status == DSE_OK && !p->steps.failed; i++)
         walk(p, order[i]);
-    return p->status == DSE_OK ? finish(p, scratch, out, err) : p->status;
+    if (p->steps.failed)
+        fail_memory(p);
+    DSE_TRY(p->status);
+    arena_free(&p->own);
+    out->word = p->needs->word;
+    return step_list_finish(&p->steps, scratch, out, err);
 }
 
 enum dse_status uop_memory_plan(const struct uop_graph *graph, const struct uop_needs *needs,
@@ -582,11 +493,11 @@ enum dse_status uop_memory_plan(const struct uop_graph *graph, const struct uop_
                                 struct uop_steps *out, struct dse_error *err)
 {
     struct plan p = {.graph = graph, .needs = needs, .schedule = schedule, .free_held = UOP_NONE, .err = err};
+    arena_init(&p.own);
     const enum dse_status status = plan_all(&p, scratch, out, err);
+    arena_free(&p.own);
+    step_list_free(&p.steps);
     free(p.held);
     free(p.leave.at);
-    free(p.to.at);
-    free(p.wait.at);
-    free(p.step);
     return status;
 }

@@ -18,12 +18,12 @@ enum uop_step_kind {
     UOP_WRITE, /* an output, from a core to the DRAM */
 };
 
+/* There are millions of these: 16 bytes. */
 struct uop_step {
-    enum uop_step_kind kind;
-    uint32_t item; /* RUN and SEND: the uop; READ, WRITE: an item of uop_needs */
-    uint32_t core; /* of RUN, SEND, WRITE */
-    uint64_t word;
-    uint32_t first_to, n_to; /* SEND, READ: into uop_steps.to */
+    uint32_t item;                /* RUN and SEND: the uop; READ, WRITE: an item of uop_needs */
+    uint32_t core;                /* of RUN, SEND, WRITE */
+    uint32_t first_to;            /* SEND, READ: into uop_steps.to */
+    uint32_t n_to : 30, kind : 2; /* kind: enum uop_step_kind */
 };
 
 /* A RUN or WRITE that waits for a SEND or READ to its own core waits for the arrival there; all others wait
@@ -31,14 +31,15 @@ struct uop_step {
 struct uop_steps {
     uint32_t n_step;
     struct uop_step *step;
+    const uint64_t *word; /* by item; borrowed */
     uint32_t *to;         /* cores, ascending for each step */
     uint32_t *first_wait; /* (n_step + 1) into wait */
     uint32_t *wait;       /* steps with smaller numbers */
 };
 
-/* The plan of a schedule that is run in its order (firing static). Memory from `scratch`, which the caller
- * resets. Errors of uop_run_ideal; DSE_BAD_INPUT: a uop needs more room than an accelerator has;
- * DSE_LIMIT: 2^32 steps. */
+/* The plan of a schedule that is run in its order (firing static); it borrows from `needs`. Memory from
+ * `scratch`, which the caller resets. Errors of uop_run_ideal; DSE_BAD_INPUT: a uop needs more room than an
+ * accelerator has; DSE_LIMIT: 2^32 steps. */
 DSE_MUST_CHECK enum dse_status uop_memory_plan(const struct uop_graph *graph, const struct uop_needs *needs,
                                                const struct uop_schedule *schedule, struct arena *scratch,
                                                struct uop_steps *out, struct dse_error *err);

@@ -30,8 +30,8 @@ struct uop_needs {
     uint64_t capacity_word; /* of each accelerator; UINT64_MAX: endless */
 };
 
-/* A plan of a memory takes some 400 bytes for each tile that a uop needs. */
-enum { UOP_USE_MAX = 1 << 23 };
+/* A plan of a memory takes some 100 bytes for each tile that a uop needs. */
+enum { UOP_USE_MAX = 1 << 24 };
 
 /* Memory from `arena`. DSE_NO_MEMORY; DSE_LIMIT: all uops together need more tiles than UOP_USE_MAX. */
 DSE_MUST_CHECK enum dse_status uop_needs_of(const struct uop_graph *graph, const struct kc_machine *machine,

@@ -170,7 +170,7 @@ static void complete(struct run *run, uint32_t step, uint64_t cycle)
 
 static uint64_t byte_of(const struct run *run, const struct uop_step *s)
 {
-    return s->word * run->machine->word_byte;
+    return run->steps->word[s->item] * run->machine->word_byte;
 }
 
 /* What the DRAM has read sets out along the rows. */
@@ -192,7 +192,7 @@ static void set_out(struct run *run, uint32_t step, uint64_t cycle)
 {
     const struct uop_step *s = &run->steps->step[step];
     run->times->start[step] = cycle;
-    switch (s->kind) {
+    switch ((enum uop_step_kind)s->kind) {
     case UOP_RUN:
         event_put(run, (struct event){cycle + run->graph->uop[s->item].cycle, step, UOP_NONE});
         break;
@@ -235,7 +235,7 @@ static void serve(struct run *run, uint64_t cycle)
         return;
     const uint32_t step = number_take(&run->request);
     const struct uop_step *s = &run->steps->step[step];
-    const uint64_t cycles = kc_dram_cycle(run->machine, s->word, s->kind == UOP_WRITE);
+    const uint64_t cycles = kc_dram_cycle(run->machine, run->steps->word[s->item], s->kind == UOP_WRITE);
     if (s->kind == UOP_READ)
         run->times->start[step] = cycle;
     run->busy = true;

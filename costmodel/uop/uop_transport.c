@@ -15,29 +15,30 @@ static void add_use(const struct uop_needs *needs, const struct kc_machine *mach
 {
     const struct uop_step *s = &steps->step[step];
     const uint32_t *to = steps->to + s->first_to, columns = machine->columns;
-    switch (s->kind) {
+    const uint64_t word = steps->word[s->item];
+    switch ((enum uop_step_kind)s->kind) {
     case UOP_RUN:
         return;
     case UOP_SEND:
         use->n_message += is_tree ? 1 : s->n_to;
-        use->sent_word += s->word * (is_tree ? 1 : s->n_to);
-        use->received_word += s->word * s->n_to;
+        use->sent_word += word * (is_tree ? 1 : s->n_to);
+        use->received_word += word * s->n_to;
         return;
     case UOP_READ:
-        use->read_word += s->word;
-        use->received_word += s->word * s->n_to;
+        use->read_word += word;
+        use->received_word += word * s->n_to;
         for (uint32_t k = 0; k < s->n_to; k++)
             use->n_message += k == 0 || to[k] / columns != to[k - 1] / columns;
         break;
     case UOP_WRITE:
-        use->written_word += s->word;
-        use->sent_word += s->word;
-        use->spilled_word += needs->is_result[s->item] ? 0 : s->word;
+        use->written_word += word;
+        use->sent_word += word;
+        use->spilled_word += needs->is_result[s->item] ? 0 : word;
         use->cycle = finish > use->cycle ? finish : use->cycle;
         use->n_message++;
         break;
     }
-    use->busy_cycle += kc_dram_cycle(machine, s->word, s->kind == UOP_WRITE);
+    use->busy_cycle += kc_dram_cycle(machine, word, s->kind == UOP_WRITE);
 }
 
 static enum dse_status run_dram(const struct uop_graph *graph, const struct kc_machine *machine,

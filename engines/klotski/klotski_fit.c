@@ -90,9 +90,10 @@ static enum dse_status check_fewest(const struct engine_question *question, cons
         return dse_fail(err, DSE_BAD_USAGE,
                         "network %s: for the accelerators' memories its %u layers with MACs need %" PRIu64
                         " uops at least for each of %u samples (layer %s %" PRIu64
-                        "), more than %d; take a smaller batch or larger memories",
+                        "), more than %d; take %slarger memories",
                         network->network->name, network->n_layer, fewest->n, n_sample,
-                        name_of(network, fewest->most), fewest->n_most, most);
+                        name_of(network, fewest->most), fewest->n_most, most,
+                        n_sample > 1 ? "a smaller batch or " : "");
     return DSE_OK;
 }
 
@@ -133,9 +134,9 @@ static enum dse_status check_plan(const struct engine_question *question, const 
             err, DSE_BAD_USAGE,
             "network %s: for the accelerators' memories its layers need %" PRIu64
             " uops at least for each of %u samples, which read more than the %d tiles that a "
-            "plan of memories has (memory=dram, sums=%s); take sums=chain or reduce, a smaller batch, "
-            "or larger memories",
-            network->network->name, fewest->n, n_sample, UOP_USE_MAX, uop_sums_name[sums]);
+            "plan of memories has (memory=dram, sums=%s); take sums=reduce, %slarger memories or memory=free",
+            network->network->name, fewest->n, n_sample, UOP_USE_MAX, uop_sums_name[sums],
+            n_sample > 1 ? "a smaller batch, " : "");
     return status == DSE_OK ? DSE_OK : dse_fail(err, status, "%s", why.text);
 }
 

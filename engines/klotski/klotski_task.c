@@ -161,10 +161,10 @@ static enum dse_status unroll(const struct klotski_task *task, const struct uop_
     return block_fold_lists(fold, graph, cut, &once->schedule, scratch, &whole->schedule, err);
 }
 
-static enum dse_status offer_whole(struct engine_context *context, const struct klotski_task *task,
-                                   const struct uop_network *network, const struct uop_plan *plan,
-                                   const struct klotski_programs *programs, struct arena *scratch,
-                                   struct dse_error *err)
+static enum dse_status offer_within(struct engine_context *context, const struct klotski_task *task,
+                                    const struct uop_network *network, const struct uop_plan *plan,
+                                    const struct klotski_programs *programs, struct arena *scratch,
+                                    struct dse_error *err)
 {
     struct uop_outcome outcome;
     struct engine_schedule schedule;
@@ -192,6 +192,18 @@ static enum dse_status offer_whole(struct engine_context *context, const struct 
     return status;
 }
 
+/* Its memory is given back, as others may be offered. */
+static enum dse_status offer_whole(struct engine_context *context, const struct klotski_task *task,
+                                   const struct uop_network *network, const struct uop_plan *plan,
+                                   const struct klotski_programs *programs, struct dse_error *err)
+{
+    struct arena own;
+    arena_init(&own);
+    const enum dse_status status = offer_within(context, task, network, plan, programs, &own, err);
+    arena_free(&own);
+    return status;
+}
+
 static enum dse_status offer(struct engine_context *context, const struct klotski_task *task,
                              const struct uop_graph *graph, const struct uop_plan *plan,
                              const struct klotski_programs *programs, struct arena *scratch,
@@ -206,7 +218,7 @@ static enum dse_status offer(struct engine_context *context, const struct klotsk
     if (task->fold)
         DSE_TRY(unroll(task, graph, plan, scratch, &whole, err));
     return offer_whole(context, task, task->fold ? &task->fold->whole : &task->network, &whole, programs,
-                       scratch, err);
+                       err);
 }
 
 enum dse_status klotski_offer(struct engine_context *context, const struct klotski_task *task,
@@ -319,8 +331,11 @@ enum dse_status klotski_verify(const struct engine_task *task, const struct acco
     (void)accounting; /* there is one */
     DSE_TRY(uop_vector_read("schedule", found->text, found->text_length, &vector, err));
     enum dse_status status = klotski_task_of(task, vector, arena, &made, err);
+    struct arena own; /* what may be large goes at once */
+    arena_init(&own);
     if (status == DSE_OK)
-        status = read_again(task, &made, found, arena, again, err);
+        status = read_again(task, &made, found, &own, again, err);
+    arena_free(&own);
     klotski_task_free(&made);
     return status;
 }

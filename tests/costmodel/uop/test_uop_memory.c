@@ -1,4 +1,4 @@
-/* Tests: uop_memory.c, uop_needs.c, uop_steps.c, uop_way.c, uop_memory_bound.c.
+/* Tests: uop_memory.c, step_list.c, uop_needs.c, uop_steps.c, uop_way.c, uop_memory_bound.c.
  * Plans and times by hand; what the tiles of a network need by hand; random plans against a second planner
  * and a second simulation (tests/support/uop_fed.h); and what must hold of every run with every network: no
  * core holds more than it can, what a uop reads is there, nothing is lost, none beats the bound. */
@@ -303,11 +303,9 @@ static void check_run(struct ran *r)
         n_read[step->item] += step->kind == UOP_READ;
         n_written[step->item] += step->kind == UOP_WRITE;
         if (step->kind == UOP_READ || step->kind == UOP_WRITE)
-            served += (step->word + p->machine.dram.byte - 1) / p->machine.dram.byte;
-        if (step->kind != UOP_RUN) {
-            assert_int_equal(step->word, f->word[step->item]);
+            served += (f->word[step->item] + p->machine.dram.byte - 1) / p->machine.dram.byte;
+        if (step->kind != UOP_RUN)
             continue;
-        }
         n_run[step->item]++;
         assert_int_equal(r->finish[i] - r->start[i], p->small.uop[step->item].cycle);
         for (uint32_t item = 0; item < f->needs.n_item; item++) {
@@ -541,7 +539,7 @@ static void test_needs_of_a_network(void **state)
 }
 
 /* n channels of one word, each a uop, and n that read all of these: n n producers, and n tiles each of two
- * layers' weights and of the input. The largest n within UOP_USE_MAX is 2,894, by n n + 3 n. */
+ * layers' weights and of the input. The largest n within UOP_USE_MAX is 4,094, by n n + 3 n. */
 static enum dse_status needs_of_channels(uint32_t n, struct dse_error *err)
 {
     const struct kc_machine machine = {
@@ -573,9 +571,9 @@ static void test_a_plan_has_a_size(void **state)
 {
     struct dse_error err = {0};
     (void)state;
-    assert_int_equal(needs_of_channels(2894, &err), DSE_OK);
-    assert_int_equal(needs_of_channels(2895, &err), DSE_LIMIT);
-    assert_non_null(strstr(err.text, "its 5790 uops need more than 8388608 tiles"));
+    assert_int_equal(needs_of_channels(4094, &err), DSE_OK);
+    assert_int_equal(needs_of_channels(4095, &err), DSE_LIMIT);
+    assert_non_null(strstr(err.text, "its 8190 uops need more than 16777216 tiles"));
 }
 
 int main(void)
