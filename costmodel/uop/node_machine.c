@@ -40,8 +40,8 @@ static enum dse_status cut_out(const struct architecture *arch, uint32_t home, s
     const bool said = arch->noc[NOC_SET_COLUMNS] != 0;
     *node = *arch;
     if (x * y == 1) {
-        machine->columns = said ? arch->noc[NOC_SET_COLUMNS] : NODE_MESH;
-        machine->rows = said ? arch->noc[NOC_SET_PE_ROWS] : NODE_MESH;
+        machine->columns = said ? arch->noc[NOC_SET_COLUMNS] : 1;
+        machine->rows = said ? arch->noc[NOC_SET_PE_ROWS] : 1;
         return DSE_OK;
     }
     if (said)

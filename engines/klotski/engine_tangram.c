@@ -1,7 +1,8 @@
 /* Klotski's first baseline, called Tangram in the paper: every layer is one uop, on the next accelerator of
  * the mesh, in zig-zag order. No search. With another's partition uop after uop goes to the next one. (Of
  * what M. Gao et al., "Tangram: Optimized coarse-grained dataflow for scalable NN accelerators", ASPLOS 2019,
- * do beyond that the baseline has nothing; it also passes over the size of the memories.) */
+ * do beyond that the baseline has nothing.) Where maps always fit it passes over the size of the memories, as
+ * the paper does; with memory=dram a layer is the fewest uops that fit them. */
 #include "engines/klotski/baseline_offer.h"
 #include "engines/klotski/klotski_engines.h"
 #include "engines/klotski/klotski_fit.h"
@@ -34,18 +35,17 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
 {
     struct state *state = memory;
     const struct klotski_task *task = &state->task;
-    const uint32_t n_layer = task->network.n_layer;
-    struct uop_cut *whole = arena_alloc(&state->scratch, n_layer, sizeof *whole);
-    const struct tile_rules rules = {.sums = UOP_SUMS_ALL, .sram = UOP_SRAM_OFF, .batch = task->batch};
-    struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &rules, NULL);
+    struct tile_rules rules = {.sums = UOP_SUMS_ALL, .sram = UOP_SRAM_OFF, .batch = task->batch};
+    const struct uop_cut *given;
     struct uop_graph graph;
-    DSE_TRY(arena_check(&state->scratch, "a schedule", err));
-    for (uint32_t l = 0; l < n_layer; l++) {
-        const struct kc_tile *all = &task->network.layer[l].whole;
-        whole[l] = (struct uop_cut){all->p, all->q, all->c, all->k * all->g};
+    DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, task, &given, err));
+    if (!given && engine_context_option(context, OPTION_NETWORK + KLOTSKI_MEMORY) == UOP_DRAM) {
+        rules.sums = UOP_SUMS_CHAIN; /* edges in proportion to uops */
+        rules.sram = UOP_SRAM_ALL;
     }
-    DSE_TRY(klotski_partition_from(context, OPTION_PARTITION_FROM, task, &plan.cut, err));
-    plan.cut = plan.cut ? plan.cut : whole;
+    struct uop_plan plan = klotski_plan(context, OPTION_NETWORK, &rules, given);
+    if (!given) /* without room to keep to, whole layers */
+        DSE_TRY(klotski_fewest_cut(task, &rules, &state->scratch, &plan.cut, err));
     DSE_TRY(uop_graph_of(&task->network, &task->machine, plan.cut, plan.sums, task->batch, &state->scratch,
                          &graph, err));
     DSE_TRY(baseline_offer_tangram(context, task, &graph, &plan, &state->scratch, err));

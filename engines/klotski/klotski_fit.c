@@ -63,6 +63,22 @@ static bool has_option(const struct engine *engine, const char *name)
     return false;
 }
 
+/* `standard`: of an engine without the option, which is tangram. */
+static double option_or(const struct engine_question *question, const char *name, double standard)
+{
+    return has_option(question->engine, name) ? engine_question_option(question, name) : standard;
+}
+
+static enum uop_sram sram_of(const struct engine_question *question)
+{
+    return (enum uop_sram)option_or(question, "sram", UOP_SRAM_ALL);
+}
+
+static double max_uops_of(const struct engine_question *question)
+{
+    return option_or(question, "max_uops", KLOTSKI_MAX_UOPS_STANDARD);
+}
+
 static const char *name_of(const struct uop_network *network, uint32_t l)
 {
     return network->network->layer[network->layer[l].of].name;
@@ -72,7 +88,7 @@ static enum dse_status check_fewest(const struct engine_question *question, cons
                                     const struct kc_machine *machine, uint32_t n_sample,
                                     const struct fewest *fewest, struct dse_error *err)
 {
-    const double max_uops = engine_question_option(question, "max_uops");
+    const double max_uops = max_uops_of(question);
     const int most = max_uops == KLOTSKI_MAX_UOPS_STANDARD ? GROWN_MAX : UOP_MAX;
     if (fewest->misfit < network->n_layer)
         return dse_fail(err, DSE_BAD_USAGE,
@@ -111,8 +127,7 @@ static enum dse_status check_plan(const struct engine_question *question, const 
                                   const struct kc_machine *machine, uint32_t n_sample,
                                   const struct fewest *fewest, struct arena *arena, struct dse_error *err)
 {
-    const enum uop_sums sums = (enum uop_sums)engine_question_option(question, "sums");
-    const enum uop_sram sram = (enum uop_sram)engine_question_option(question, "sram");
+    const enum uop_sums sums = (enum uop_sums)option_or(question, "sums", UOP_SUMS_CHAIN);
     struct uop_cut_layer *layer = arena_alloc(arena, network->n_all, sizeof *layer);
     struct kc_machine unpriced = *machine;
     struct uop_graph graph;
@@ -128,7 +143,7 @@ static enum dse_status check_plan(const struct engine_question *question, const 
         status = uop_graph_within(network, &unpriced, fewest->cut, sums, n_sample, UOP_USE_MAX, arena, &graph,
                                   &why);
     if (status == DSE_OK)
-        status = uop_needs_of(&graph, machine, sram, arena, &needs, &why);
+        status = uop_needs_of(&graph, machine, sram_of(question), arena, &needs, &why);
     if (status == DSE_LIMIT)
         return dse_fail(
             err, DSE_BAD_USAGE,
@@ -140,11 +155,14 @@ static enum dse_status check_plan(const struct engine_question *question, const 
     return status == DSE_OK ? DSE_OK : dse_fail(err, status, "%s", why.text);
 }
 
-/* Layers as they are, or as a file or the options h, w, ic and oc say, pass over what memories need. */
+/* Layers as they are with free memories, or as a file or the options h, w, ic and oc say, pass over what
+ * memories need. */
 static bool is_given(const struct engine_question *question)
 {
-    if (!has_option(question->engine, "max_uops") || engine_question_file(question, "partition_from"))
+    if (engine_question_file(question, "partition_from"))
         return true;
+    if (!has_option(question->engine, "max_uops"))
+        return engine_question_option(question, "memory") != UOP_DRAM;
     return has_option(question->engine, "h") && engine_question_option(question, "partition") == 0;
 }
 
@@ -176,13 +194,13 @@ static enum dse_status check_task(const struct engine_question *question, struct
     if (is_given(question))
         return DSE_OK;
     DSE_TRY(node_machine_of(question->task->architecture, &machine, &node, err));
-    const enum uop_sram sram = (enum uop_sram)engine_question_option(question, "sram");
+    const enum uop_sram sram = sram_of(question);
     DSE_TRY(find_fewest(&network, &machine, sram, arena, &fewest, err));
     DSE_TRY(check_fewest(question, &network, &machine, n_sample, &fewest, err));
     if (engine_question_option(question, "memory") != UOP_DRAM)
         return DSE_OK;
-    if (has_blocks(question->task->network, vector) &&
-        (double)fewest.n > engine_question_option(question, "max_uops")) {
+    if (has_option(question->engine, "max_uops") && has_blocks(question->task->network, vector) &&
+        (double)fewest.n > max_uops_of(question)) {
         DSE_TRY(uop_network_for(question->task->network, question->task->batch, UOP_BLOCKS, arena, &network,
                                 &n_sample, err));
         DSE_TRY(find_fewest(&network, &machine, sram, arena, &fewest, err));

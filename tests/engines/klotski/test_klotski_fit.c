@@ -49,6 +49,8 @@ static void test_a_layer_that_no_tile_fits(void **state)
     schedule_run_close(&run);
     open_on(&run, &engine_tangram, NETWORK("vgg16"), "32 KiB");
     check_answer(&run, NULL);
+    schedule_run_set(&run, "memory", "dram");
+    check_answer(&run, "no tile of layer fc6 fits the 8192 words");
     schedule_run_close(&run);
 }
 

@@ -27,7 +27,7 @@ for report in uops edges networks links; do
     check "report $report" code 0 "$DSE" eval simba mobilenet_v1 "$folder/plan.yaml" --set noc.mesh=2x2 -r $report -f csv
 done
 check 'lists for another mesh' code 2 "$DSE" eval simba mobilenet_v1 "$folder/plan.yaml"
-check 'are refused with their line' says "plan.yaml:$(($(grep -n '^cores:' "$folder/plan.yaml" | cut -d: -f1) + 1)): there are lists for 4 cores, and the machine has 3 x 3"
+check 'are refused with their line' says "plan.yaml:$(($(grep -n '^cores:' "$folder/plan.yaml" | cut -d: -f1) + 1)): there are lists for 4 cores, and the machine has 1 x 1"
 check 'a timeline of it' code 0 "$DSE" eval simba mobilenet_v1 "$folder/plan.yaml" --set noc.mesh=2x2 --timeline "$folder/timeline.csv"
 
 # Meshes, links and memories are axes; threads change nothing.
