@@ -160,6 +160,7 @@ struct state {
     uint32_t *shuffled;  /* (grid.n) with search=random */
     struct uop_cut *cut; /* (n_layer) */
     uint32_t next, best; /* candidates */
+    uint32_t n_max;      /* that are tried, but with search=all */
     double best_cost;    /* what is told to the search: less is better */
     bool has_best, done;
     bool limited; /* a program ended before it was solved */
@@ -250,8 +251,9 @@ static enum dse_status make_grid(struct state *state, struct engine_context *con
 static enum dse_status begin(struct state *state, const struct engine_context *context, uint32_t n_core,
                              struct dse_error *err)
 {
+    state->n_max = klotski_fewer(&state->rules, value_of(context, OPTION_EVALUATIONS), FIRST_POINTS);
     const struct bayes_options options = {.n_first = FIRST_POINTS,
-                                          .n_max = (uint32_t)value_of(context, OPTION_EVALUATIONS),
+                                          .n_max = state->n_max,
                                           .acquisition = ACQUISITION_BOUND,
                                           .kappa = engine_context_option(context, OPTION_KAPPA)};
     arena_reset(&state->search);
@@ -387,7 +389,7 @@ static enum dse_status next_candidate(struct state *state, const struct engine_c
         return DSE_OK;
     }
     const bool is_random = state->shuffled && value_of(context, OPTION_SEARCH) == SEARCH_RANDOM;
-    if (state->next < n && !(is_random && state->next >= (uint32_t)value_of(context, OPTION_EVALUATIONS)))
+    if (state->next < n && !(is_random && state->next >= state->n_max))
         *candidate = is_random ? state->shuffled[state->next] : state->next;
     state->next++;
     return DSE_OK;
@@ -398,6 +400,7 @@ static struct klotski_ordering ordering_of(const struct engine_context *context,
 {
     return (struct klotski_ordering){.rule = (enum order_rule)value_of(context, OPTION_SCHEDULE),
                                      .options = OPTION_ORDER,
+                                     .rules = &state->rules,
                                      .n_slot = (uint32_t)value_of(context, OPTION_SLOTS),
                                      .max_binaries = (uint32_t)value_of(context, OPTION_MAX_BINARIES),
                                      .start_s = state->start_s,

@@ -199,6 +199,7 @@ static enum dse_status offer_ordered(struct state *state, struct engine_context 
     const struct klotski_ordering ordering = {
         .rule = ORDER_PERTURB,
         .options = OPTION_ORDER,
+        .rules = &state->rules,
         .start_s = state->start_s,
         .random = &state->random,
     };
@@ -245,7 +246,7 @@ static enum dse_status finish(void *memory, struct engine_context *context, stru
     state->is_done = true;
     for (uint32_t i = 0; i < state->n_track; i++) {
         const struct track *track = &state->track[i];
-        const uint32_t n = i == IN_LISTS ? 1 : CUT_SEARCH_BESTS;
+        const uint32_t n = i == IN_LISTS ? 1 : klotski_fewer(&state->rules, CUT_SEARCH_BESTS, 1);
         const struct uop_cut *cut = track->best;
         uint64_t cycle;
         for (uint32_t k = 0; track->has_best && cut && k < n; k++) {
@@ -275,7 +276,7 @@ static enum dse_status offer_others(struct state *state, struct engine_context *
 static enum dse_status new_search(struct state *state, struct track *track, struct engine_context *context,
                                   struct dse_error *err)
 {
-    const double all = engine_context_option(context, OPTION_EVALUATIONS);
+    const double all = klotski_fewer(&state->rules, engine_context_option(context, OPTION_EVALUATIONS), 1);
     const bool is_aside = state->n_track > 1 && state->now == IN_LISTS;
     return cut_search_new(&track->pricer, &state->lists, track->best, track->best_cycle,
                           engine_context_option(context, OPTION_PARTITION) == PARTITION_GROUP,

@@ -279,6 +279,7 @@ enum dse_status klotski_search_of(const struct engine_context *context, size_t f
     if (task->fold) {
         task->network = task->fold->once;
         rules->times = task->fold->times;
+        rules->usual = (uint32_t)((uint64_t)rules->usual * task->fold->whole.n_layer / task->network.n_layer);
     }
     return DSE_OK;
 }

@@ -20,7 +20,15 @@ struct tile_rules klotski_rules(const struct engine_context *context, size_t fir
                                .sram = (enum uop_sram)engine_context_option(context, first + KLOTSKI_SRAM),
                                .batch = task->batch,
                                .max_uops = most < UOP_MAX ? (uint32_t)most : UOP_MAX,
-                               .grows = said == KLOTSKI_MAX_UOPS_STANDARD};
+                               .grows = said == KLOTSKI_MAX_UOPS_STANDARD,
+                               .usual = KLOTSKI_MAX_UOPS_STANDARD * task->batch};
+}
+
+uint32_t klotski_fewer(const struct tile_rules *rules, double n, uint32_t least)
+{
+    const bool is_more = rules->grows && rules->max_uops > rules->usual;
+    const double fewer = is_more ? ceil(n * rules->usual / rules->max_uops) : n;
+    return (uint32_t)fmin(n, fmax(fewer, least));
 }
 
 enum uop_vector klotski_vector(const struct engine_context *context, size_t index)
@@ -245,7 +253,8 @@ enum dse_status klotski_order(struct engine_context *context, const struct klots
     const struct order_settings order = {
         .rule = ordering->rule,
         .n_core = n_core,
-        .n_try = (uint32_t)engine_context_option(context, ordering->options + KLOTSKI_TRIES),
+        .n_try = klotski_fewer(ordering->rules,
+                               engine_context_option(context, ordering->options + KLOTSKI_TRIES), 1),
         .n_slot = ordering->n_slot,
         .max_binaries = ordering->max_binaries,
         .max_nodes = (uint64_t)engine_context_option(context, ordering->options + KLOTSKI_MAX_NODES),
@@ -284,7 +293,7 @@ enum dse_status klotski_deal_and_offer(struct engine_context *context, const str
         .rule = (enum core_rule)engine_context_option(context, first + KLOTSKI_MAPPING),
         .mesh = {task->machine.columns, task->machine.rows},
         .unweighted = engine_context_option(context, first + KLOTSKI_HOPS) != 0,
-        .n_move = (uint32_t)engine_context_option(context, first + KLOTSKI_MOVES),
+        .n_move = klotski_fewer(ordering->rules, engine_context_option(context, first + KLOTSKI_MOVES), 1),
         .max_nodes = (uint64_t)engine_context_option(context, first + KLOTSKI_MAX_NODES),
         .cancel = engine_context_task(context)->budget.cancel,
         .deadline_s = deadline_of(context, ordering)};

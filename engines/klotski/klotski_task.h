@@ -155,6 +155,10 @@ struct tile_rules klotski_rules(const struct engine_context *context, size_t fir
 struct uop_plan klotski_plan(const struct engine_context *context, size_t network,
                              const struct tile_rules *rules, const struct uop_cut *cut);
 
+/* Of `n` evaluations, tries or moves, as many as take about as long as with 1,500 uops a sample: all, unless
+ * max_uops has grown beyond these; `least` at least, or n. */
+uint32_t klotski_fewer(const struct tile_rules *rules, double n, uint32_t least);
+
 /* What the option KLOTSKI_OPTION_VECTOR of number `index` says. */
 enum uop_vector klotski_vector(const struct engine_context *context, size_t index);
 
@@ -181,9 +185,10 @@ DSE_MUST_CHECK enum dse_status klotski_offer(struct engine_context *context, con
 /* How the uops of a partition are ordered and dealt out to cores. */
 struct klotski_ordering {
     enum order_rule rule;
-    size_t options;                /* number of the first row of the engine's run KLOTSKI_OPTIONS_ORDER */
-    uint32_t n_slot, max_binaries; /* as in struct order_settings */
-    double start_s;                /* clock_wall_s since when max_seconds count */
+    size_t options;                 /* number of the first row of the engine's run KLOTSKI_OPTIONS_ORDER */
+    uint32_t n_slot, max_binaries;  /* as in struct order_settings */
+    const struct tile_rules *rules; /* whose klotski_fewer hold for tries and moves */
+    double start_s;                 /* clock_wall_s since when max_seconds count */
     struct random_stream *random;
     bool *limited; /* set to whether a limit has ended a program before it was solved; may be NULL */
 };

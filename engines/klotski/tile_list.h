@@ -27,6 +27,7 @@ struct tile_rules {
     enum uop_sram sram;
     uint32_t batch, max_uops; /* of all samples; a tile that alone makes more uops is passed over */
     bool grows;               /* max_uops may be more where nothing fits (klotski_more_uops) */
+    uint32_t usual;           /* max_uops up to which searches try all that options say (klotski_fewer) */
     const uint32_t *times;    /* (n_layer) how often each layer's uops count; NULL: once */
 };
 

@@ -1,4 +1,5 @@
-/* Tests: klotski_fit.c. What is refused before a search, with the layer; how far max_uops grows by itself;
+/* Tests: klotski_fit.c. What is refused before a search, with the layer; how far max_uops grows by itself,
+ * and how much less is tried then;
  * that every engine finds something where tiles of its grid alone do not fit. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,13 +99,19 @@ static void test_more_than_a_plan_of_memories_has(void **state)
 static void test_how_far_it_grows(void **state)
 {
     static const uint32_t expected[] = {3000, 6000, 12000, 24000, 48000, 96000, 98000};
-    struct tile_rules rules = {.max_uops = KLOTSKI_MAX_UOPS_STANDARD, .grows = true};
+    struct tile_rules rules = {
+        .max_uops = KLOTSKI_MAX_UOPS_STANDARD, .usual = KLOTSKI_MAX_UOPS_STANDARD, .grows = true};
     (void)state;
+    assert_int_equal(klotski_fewer(&rules, 200, 8), 200);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         assert_true(klotski_more_uops(&rules));
         assert_int_equal(rules.max_uops, expected[i]);
     }
     assert_false(klotski_more_uops(&rules));
+    assert_int_equal(klotski_fewer(&rules, 10000, 1), 154); /* 10,000 / 98,000 * 1,500 = 153.06 */
+    assert_int_equal(klotski_fewer(&rules, 200, 8), 8);
+    assert_int_equal(klotski_fewer(&rules, 5, 8), 5);
+    assert_int_equal(klotski_fewer(&rules, 0, 8), 0);
     rules = (struct tile_rules){.max_uops = 17};
     assert_false(klotski_more_uops(&rules));
 }
