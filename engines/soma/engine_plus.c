@@ -3,10 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "costmodel/model/network_cut.h"
 #include "engines/soma/explain.h"
 #include "engines/soma/offer.h"
-#include "engines/soma/parts.h"
+#include "engines/soma/plus_parts.h"
 #include "engines/soma/plus_walks.h"
 #include "engines/soma/search/fusion_bound.h"
 #include "engines/soma/search/lfa_search.h"
@@ -80,24 +79,21 @@ struct run {
     struct plus_walks walks;
     struct seed seed[N_SEED + 1]; /* by price, and room for one more */
     uint32_t n_seed;
-    double began; /* cost of its best seed before the two stages */
-    double bound, gap;
     struct arena scratch;
 };
 
-/* Parts behind the rule's own: the share of the buffer that two take, and of which layers (parts.h). */
-static const struct {
-    double share;
-    bool all;
-} other_parts[] = {{0.5, false}, {0.35, false}, {0.65, true}, {0.5, true}, {0.35, true}};
+enum { N_RUN = 1 + PLUS_PARTS, N_RACE = 4, N_RACE_STREAMS = 2 };
 
-enum { N_OTHER = sizeof other_parts / sizeof *other_parts, N_RUN = 2 + N_OTHER };
+/* Rounds of a race between several runs and behind it, at most so many times as usual: a walk has more to do
+ * where there are more parts than layers. */
+static const double RACE_SHARE = 2, LATER_SHARE = 3;
 
-/* Where layers must be in parts: run 0 as the rule cuts, the others in smaller parts and not cut at all.
- * Behind run 0 that one of them is searched that begins best, if it begins better. The best counts. */
+/* Where layers must be in parts, run 0 as the rule cuts, and the others otherwise (plus_parts.h). Those that
+ * begin best have a race each, and the one that is best then goes on. */
 struct state {
     uint32_t n_run, at; /* `at`: the one that is searched */
-    bool done;          /* with all but this one */
+    uint32_t race[N_RACE], n_race, n_raced;
+    double bound; /* whatever the parts, no schedule that may be found costs less; 0: not known */
     struct run run[N_RUN];
 };
 
@@ -118,18 +114,21 @@ static struct plus_walks_options walks_options(const struct run *run, struct eng
 }
 
 /* Behind its task. */
-static enum dse_status prepare_run(struct run *run, struct engine_context *context, struct dse_error *err)
+static enum dse_status prepare_seeds(struct run *run, struct engine_context *context, struct dse_error *err)
 {
     struct arena *arena = engine_context_arena(context);
-    run->gap = engine_context_option(context, OPTION_GAP);
     for (uint32_t k = 0; k <= N_SEED; k++)
         soma_lfa_new(run->task.search.context.network->n_layer, arena, &run->seed[k].lfa);
-    DSE_TRY(arena_check(arena, "the searches", err));
+    return arena_check(arena, "the searches", err);
+}
+
+/* Behind its seeds. So what is found is never worse than what soma finds with as many starts, its other
+ * options by default and the same seed. */
+static enum dse_status prepare_search(struct run *run, struct engine_context *context, struct dse_error *err)
+{
     const struct plus_walks_options options = walks_options(run, context);
-    DSE_TRY(plus_walks_init(&run->walks, &run->task, &options, context, err));
-    /* So what is found is never worse than what soma finds with as many starts, its other options by default
-     * and the same seed. */
     const struct soma_allocator_options soma = soma_default_options();
+    DSE_TRY(plus_walks_init(&run->walks, &run->task, &options, context, err));
     DSE_TRY(soma_two_stage_init(&run->two_stage, &run->task, &soma, 0,
                                 (uint32_t)engine_context_option(context, OPTION_TWO_STAGE), context, err));
     run->two_stage.only_better = true;
@@ -154,66 +153,19 @@ static enum dse_status add_parts(struct state *state, const struct soma_schedule
     run->task.search.reserved_s = first->search.reserved_s;
     run->task.search.layer_share =
         soma_search_layers(&first->search) / run->task.search.context.network->n_layer;
-    return prepare_run(run, context, err);
-}
-
-static bool is_new(const struct state *state, const struct network *network)
-{
-    for (uint32_t r = 0; r < state->n_run; r++) {
-        const struct network *other = state->run[r].task.scheduled.network;
-        bool same = other->n_cut == network->n_cut;
-        for (uint32_t i = 0; same && i < network->n_cut; i++)
-            same = strcmp(other->cut[i].layer, network->cut[i].layer) == 0 &&
-                   other->cut[i].k == network->cut[i].k && other->cut[i].c == network->cut[i].c &&
-                   other->cut[i].joined == network->cut[i].joined;
-        if (same)
-            return false;
-    }
-    return true;
-}
-
-/* Whether the buffer holds the weights of each layer, so that there may be a schedule of it uncut. */
-static bool may_be_whole(const struct network *network, const struct soma_part_rule *rule)
-{
-    for (uint32_t l = 0; l < network->n_layer; l++)
-        if (network->layer[l].type != LAYER_EMBEDDING &&
-            layer_weight_words(&network->layer[l]) * rule->word_byte > rule->buffer_byte)
-            return false;
-    return true;
+    return prepare_seeds(run, context, err);
 }
 
 /* Where the rule has cut. */
 static enum dse_status add_all_parts(struct state *state, struct engine_context *context,
                                      struct dse_error *err)
 {
-    const struct soma_task *first = &state->run[0].task;
-    const struct engine_task *task = first->task;
-    struct arena *arena = engine_context_arena(context);
-    struct soma_part_rule rule = {first->search.machine.buffer_byte,
-                                  first->graph.word_byte,
-                                  first->graph.streams,
-                                  0,
-                                  first->core.pricer->stay_word,
-                                  &first->core.pricer->tile,
-                                  false};
-    struct soma_scheduled whole, parts;
-    DSE_TRY(
-        soma_scheduled_network(task->network, task->batch, first->search.context.compat, arena, &whole, err));
-    for (size_t i = 0; i < N_OTHER; i++) {
-        rule.share = other_parts[i].share;
-        rule.all = other_parts[i].all;
-        struct dse_error inner = {0};
-        const enum dse_status status = soma_parts_by_rule(&whole, &rule, arena, &parts, &inner);
-        if (status == DSE_LIMIT || (status == DSE_OK && parts.network->n_layer > NETWORK_LAYER_MAX))
-            continue; /* too many, or too many for a second search */
-        if (status != DSE_OK)
-            return dse_fail(err, status, "%s", inner.text);
-        if (is_new(state, parts.network))
-            DSE_TRY(add_parts(state, &parts, context, err));
-    }
-    return is_new(state, whole.network) && may_be_whole(whole.network, &rule)
-               ? add_parts(state, &whole, context, err)
-               : DSE_OK;
+    struct soma_scheduled other[PLUS_PARTS];
+    uint32_t n;
+    DSE_TRY(plus_parts(&state->run[0].task, engine_context_arena(context), other, &n, err));
+    for (uint32_t i = 0; i < n; i++)
+        DSE_TRY(add_parts(state, &other[i], context, err));
+    return DSE_OK;
 }
 
 static enum dse_status plus_init(void *memory, struct engine_context *context, struct dse_error *err)
@@ -221,35 +173,38 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
     struct state *state = memory;
     struct run *first = add_run(state);
     DSE_TRY(soma_task_of(context, OPTION_CORE, &first->task, err));
-    DSE_TRY(prepare_run(first, context, err));
+    DSE_TRY(prepare_seeds(first, context, err));
+    DSE_TRY(prepare_search(first, context, err));
     return first->task.scheduled.network->n_cut > 0 ? add_all_parts(state, context, err) : DSE_OK;
 }
 
 /* ---- beginning ---- */
 
-static enum dse_status find_bound(struct run *run, struct engine_context *context, struct dse_error *err)
+static enum dse_status find_bound(struct run *run, struct engine_context *context, double *cost,
+                                  struct dse_error *err)
 {
     uint64_t tile_max = (uint64_t)engine_context_option(context, OPTION_BOUND_TILES);
     struct soma_bound bound;
-    if (tile_max == 0)
-        return DSE_OK;
     if (run->task.core.choice.core != SOMA_CORE_ARRAY)
         tile_max = 0; /* a mapper is too slow to be asked for every shape: the DRAM alone counts */
     const struct soma_search whole = soma_task_whole(&run->task);
     DSE_TRY(soma_bound(&whole, tile_max, &run->scratch, &bound, err));
     arena_reset(&run->scratch);
-    run->bound = bound.cost;
+    *cost = bound.cost;
     return DSE_OK;
 }
 
 /* Whatever the parts, no schedule that may be found is below the least of their bounds. */
 static enum dse_status find_bounds(struct state *state, struct engine_context *context, struct dse_error *err)
 {
-    double least = INFINITY;
+    double least = INFINITY, cost;
+    if (engine_context_option(context, OPTION_BOUND_TILES) < 1)
+        return DSE_OK;
     for (uint32_t r = 0; r < state->n_run; r++) {
-        DSE_TRY(find_bound(&state->run[r], context, err));
-        least = fmin(least, state->run[r].bound);
+        DSE_TRY(find_bound(&state->run[r], context, &cost, err));
+        least = fmin(least, cost);
     }
+    state->bound = least;
     if (least > 0)
         engine_context_bound(context, least);
     return DSE_OK;
@@ -332,22 +287,96 @@ static enum dse_status add_two_stage(struct run *run, struct engine_context *con
 
 /* ---- the joint search ---- */
 
-static bool is_near(const struct run *run, double cost)
+static bool is_near(const struct state *state, struct engine_context *context)
 {
-    return cost <= run->bound * (1 + run->gap);
+    const double gap = engine_context_option(context, OPTION_GAP);
+    return engine_context_best_cost(context) <= state->bound * (1 + gap);
+}
+
+/* Where several race, rounds of one by its parts. What streams has them by the thousand: it keeps its own. */
+static double parts_share(const struct state *state)
+{
+    const struct run *run = &state->run[state->at];
+    const struct soma_search *search = &run->task.search;
+    if (state->n_race < 2 || search->context.graph->streams)
+        return 1;
+    return fmin(search->context.network->n_layer / soma_search_layers(search),
+                run->walks.n_pool > 0 ? LATER_SHARE : RACE_SHARE);
 }
 
 /* Fewer rounds where the bound says that there is little to gain. */
-static enum dse_status begin_generation(struct run *run, struct engine_context *context,
+static enum dse_status begin_generation(struct state *state, struct engine_context *context,
                                         struct dse_error *err)
 {
+    struct run *run = &state->run[state->at];
     const struct soma_lfa *seed[N_SEED];
-    double gap = engine_context_best_cost(context) / run->bound - 1;
-    double share = run->bound > 0 && gap < WORTH ? fmax(gap / WORTH, LEAST_SHARE) : 1;
+    double gap = engine_context_best_cost(context) / state->bound - 1;
+    double share = state->bound > 0 && gap < WORTH ? fmax(gap / WORTH, LEAST_SHARE) : 1;
     for (uint32_t k = 0; k < run->n_seed; k++)
         seed[k] = &run->seed[k].lfa;
     run->phase = JOINT;
-    return plus_walks_begin(&run->walks, seed, run->n_seed, share, context, err);
+    return plus_walks_begin(&run->walks, seed, run->n_seed, share * parts_share(state), context, err);
+}
+
+/* ---- the race ---- */
+
+static double begins_at(const struct state *state, uint32_t r)
+{
+    return state->run[r].n_seed > 0 ? state->run[r].seed[0].price.cost : INFINITY;
+}
+
+/* Those that begin best. */
+static void choose_runs(struct state *state)
+{
+    const uint32_t most = state->run[0].task.graph.streams ? N_RACE_STREAMS : N_RACE;
+    for (uint32_t r = 0; r < state->n_run; r++) {
+        uint32_t at = state->n_race;
+        const double cost = begins_at(state, r);
+        if (isinf(cost))
+            continue;
+        for (; at > 0 && cost < begins_at(state, state->race[at - 1]); at--)
+            if (at < most)
+                state->race[at] = state->race[at - 1];
+        if (at < most)
+            state->race[at] = r;
+        state->n_race += state->n_race < most;
+    }
+}
+
+/* The next of them: its two stages, which run 0 has had, and then its walks. */
+static enum dse_status begin_race(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    state->at = state->race[state->n_raced];
+    struct run *run = &state->run[state->at];
+    if (state->at == 0)
+        return begin_generation(state, context, err);
+    run->phase = TWO_STAGE;
+    return prepare_search(run, context, err);
+}
+
+/* Behind the two stages of run 0. */
+static enum dse_status begin_races(struct state *state, struct engine_context *context,
+                                   enum engine_stop *stop, struct dse_error *err)
+{
+    for (uint32_t r = 1; r < state->n_run; r++)
+        DSE_TRY(find_seeds(&state->run[r], context, err));
+    choose_runs(state);
+    if (state->n_race > 0)
+        return begin_race(state, context, err);
+    *stop = STOP_CONVERGED;
+    return DSE_OK;
+}
+
+static void choose_winner(struct state *state)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < state->n_race; i++) {
+        const struct plus_walks *walks = &state->run[state->race[i]].walks;
+        if (walks->n_pool > 0 && walks->pool[0].cost < least) {
+            least = walks->pool[0].cost;
+            state->at = state->race[i];
+        }
+    }
 }
 
 /* ---- steps ---- */
@@ -364,63 +393,76 @@ static enum dse_status offer_unfused(struct run *run, struct engine_context *con
     return DSE_OK;
 }
 
-static enum dse_status begin(struct state *state, struct run *run, struct engine_context *context,
-                             enum engine_stop *stop, struct dse_error *err)
+static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,
+                             struct dse_error *err)
 {
+    struct run *run = &state->run[0];
     run->phase = TWO_STAGE;
     DSE_TRY(offer_unfused(run, context, err));
     DSE_TRY(find_bounds(state, context, err));
     DSE_TRY(find_seeds(run, context, err));
-    run->began = run->n_seed > 0 ? run->seed[0].price.cost : INFINITY;
-    if (run->n_seed == 0 && engine_context_left(context) > 0 && !soma_search_is_over(&run->task.search))
+    if (run->n_seed == 0 && state->n_run == 1 && engine_context_left(context) > 0 &&
+        !soma_search_is_over(&run->task.search))
         *stop = STOP_CONVERGED;
     return DSE_OK;
 }
 
-static enum dse_status step_two_stage(struct run *run, struct engine_context *context, enum engine_stop *stop,
-                                      struct dse_error *err)
+static enum dse_status step_two_stage(struct state *state, struct engine_context *context,
+                                      enum engine_stop *stop, struct dse_error *err)
 {
+    struct run *run = &state->run[state->at];
     bool done;
     DSE_TRY(soma_two_stage_step(&run->two_stage, context, &done, err));
     if (!done || soma_search_is_over(&run->task.search))
         return DSE_OK;
-    if (is_near(run, engine_context_best_cost(context))) {
+    if (is_near(state, context)) {
         *stop = STOP_CONVERGED;
         return DSE_OK;
     }
     DSE_TRY(add_two_stage(run, context, err));
-    return begin_generation(run, context, err);
+    return state->n_race > 0 ? begin_generation(state, context, err) : begin_races(state, context, stop, err);
 }
 
-static enum dse_status step_joint(struct run *run, struct engine_context *context, enum engine_stop *stop,
+/* A race between several is decided with the little polish that takes no time. */
+static enum dse_status step_joint(struct state *state, struct engine_context *context, enum engine_stop *stop,
                                   struct dse_error *err)
 {
-    struct plus_walks *walks = &run->walks;
+    const struct soma_search *search = &state->run[state->at].task.search;
+    struct plus_walks *walks = &state->run[state->at].walks;
+    const bool races = state->n_raced < state->n_race;
     bool done;
     DSE_TRY(plus_walks_step(walks, context, &done, err));
-    if (!done || soma_search_is_over(&run->task.search))
+    if (!done || soma_search_is_over(search))
         return DSE_OK;
-    DSE_TRY(plus_walks_end(walks, BRIEF, context, err));
-    if (soma_search_is_over(&run->task.search))
+    DSE_TRY(plus_walks_end(walks, races && state->n_race > 1 ? 0 : BRIEF, context, err));
+    if (soma_search_is_over(search))
         return DSE_OK;
-    bool near = is_near(run, engine_context_best_cost(context));
-    if (walks->generation < walks->options.n_generation && !near && !plus_walks_agree(walks))
-        return begin_generation(run, context, err);
+    if (is_near(state, context)) {
+        *stop = STOP_CONVERGED;
+        return DSE_OK;
+    }
+    if (races && ++state->n_raced < state->n_race)
+        return begin_race(state, context, err);
+    if (races)
+        choose_winner(state);
+    walks = &state->run[state->at].walks;
+    if (walks->generation < walks->options.n_generation && !plus_walks_agree(walks))
+        return begin_generation(state, context, err);
     *stop = STOP_CONVERGED;
-    return near ? DSE_OK : plus_walks_finish(walks, context, err);
+    return plus_walks_finish(walks, context, err);
 }
 
-static enum dse_status step_run(struct state *state, struct engine_context *context, enum engine_stop *stop,
-                                struct dse_error *err)
+static enum dse_status plus_step(void *memory, struct engine_context *context, enum engine_stop *stop,
+                                 struct dse_error *err)
 {
-    struct run *run = &state->run[state->at];
-    switch (run->phase) {
+    struct state *state = memory;
+    switch (state->run[state->at].phase) {
     case BEGIN:
-        return begin(state, run, context, stop, err);
+        return begin(state, context, stop, err);
     case TWO_STAGE:
-        return step_two_stage(run, context, stop, err);
+        return step_two_stage(state, context, stop, err);
     default:
-        return step_joint(run, context, stop, err);
+        return step_joint(state, context, stop, err);
     }
 }
 
@@ -430,40 +472,6 @@ static void free_run(struct run *run)
     soma_two_stage_free(&run->two_stage);
     soma_task_free(&run->task);
     arena_free(&run->scratch);
-}
-
-/* Behind run 0. *found false: none of the others begins better. */
-static enum dse_status find_next(struct state *state, struct engine_context *context, bool *found,
-                                 struct dse_error *err)
-{
-    double least = state->run[0].began;
-    *found = false;
-    state->done = true;
-    for (uint32_t r = 1; r < state->n_run && engine_context_left(context) > 0; r++) {
-        struct run *run = &state->run[r];
-        DSE_TRY(find_seeds(run, context, err));
-        run->phase = TWO_STAGE;
-        if (run->n_seed == 0 || run->seed[0].price.cost >= least)
-            continue;
-        least = run->seed[0].price.cost;
-        state->at = r;
-        *found = true;
-    }
-    return DSE_OK;
-}
-
-static enum dse_status plus_step(void *memory, struct engine_context *context, enum engine_stop *stop,
-                                 struct dse_error *err)
-{
-    struct state *state = memory;
-    enum engine_stop own = *stop;
-    bool more = false;
-    DSE_TRY(step_run(state, context, &own, err));
-    if (own == STOP_CONVERGED && !state->done && state->n_run > 1)
-        DSE_TRY(find_next(state, context, &more, err));
-    if (!more)
-        *stop = own;
-    return DSE_OK;
 }
 
 /* When the search was stopped from outside, what it has so far counts, with the little polish that takes no

@@ -320,6 +320,28 @@ static void set_parts(const struct rule *rule, uint32_t l, uint32_t k)
     parts->need = need_of(rule, &part);
 }
 
+/* Whether parts along K leave all of a layer alike. */
+static bool is_even(const struct rule *rule, uint32_t l, uint32_t k)
+{
+    const struct layer *layer = &rule->network->layer[l];
+    const uint32_t groups = layer_operand_groups(layer);
+    return (k < groups ? groups : layer->k) % k == 0 &&
+           rule->parts[l].c <= network_cut_c_max(rule->network, l, k);
+}
+
+/* Parts that are alike, where at most twice as many are. */
+static void make_even(const struct rule *rule)
+{
+    for (uint32_t l = 0; l < rule->network->n_layer; l++) {
+        const uint32_t most = 2 * rule->parts[l].k;
+        uint32_t k = rule->parts[l].k;
+        while (k > 0 && k <= most && !is_even(rule, l, k))
+            k = network_cut_k_next(rule->network, l, k + 1);
+        if (k > 0 && k <= most)
+            set_parts(rule, l, k);
+    }
+}
+
 /* The least divisor of n that is a multiple of `of` and at least `least`; n has one. */
 static uint32_t divisor(uint32_t n, uint32_t of, uint32_t least)
 {
@@ -451,6 +473,8 @@ static enum dse_status check_tiles(const struct rule *rule, struct dse_error *er
 static enum dse_status fit_together(const struct rule *rule, struct dse_error *err)
 {
     cut_besides(rule);
+    if (rule->by->even)
+        make_even(rule);
     align_seconds(rule);
     cut_alike(rule);
     join_many(rule);

@@ -20,7 +20,8 @@ struct soma_part_rule {
     double share; /* of the buffer, for two parts and their smallest tiles; SOMA_PART_SHARE unless tried */
     uint64_t stay_word; /* streamed weights that stay in their own level; 0: none are known to */
     const struct core_scheduler *core; /* of tiles; NULL: no part is for weights that stay */
-    bool all; /* where any is cut, so is each with weights of which two parts do not fit into `share` */
+    bool all;  /* where any is cut, so is each with weights of which two parts do not fit into `share` */
+    bool even; /* parts along K are alike where at most twice as many are */
 };
 
 /* docs/soma-search.md, "Parts", has the measurements. */

@@ -53,7 +53,7 @@ static enum dse_status check_parts(const struct architecture *arch, const struct
     if (core_machine_split(arch, &split, &inner) != DSE_OK)
         return DSE_OK; /* takes_machine says why */
     const struct soma_part_rule rule = {
-        split.machine.buffer_byte, split.word_byte, split.streams, SOMA_PART_SHARE, 0, NULL, false};
+        split.machine.buffer_byte, split.word_byte, split.streams, SOMA_PART_SHARE, 0, NULL, false, false};
     DSE_TRY(soma_parts_by_rule(whole, &rule, arena, &parts, err));
     return soma_parts_check(&parts, &rule, err);
 }
@@ -120,13 +120,9 @@ static enum dse_status make_parts(struct soma_task *made, const struct accountin
                                   struct soma_core_choice choice, struct arena *arena, struct dse_error *err)
 {
     const struct schedule_pricer *pricer = made->core.pricer;
-    const struct soma_part_rule rule = {pricer->machine.buffer_byte,
-                                        pricer->word_byte,
-                                        pricer->streams,
-                                        SOMA_PART_SHARE,
-                                        pricer->stay_word,
-                                        &pricer->tile,
-                                        false};
+    const struct soma_part_rule rule = {
+        pricer->machine.buffer_byte, pricer->word_byte, pricer->streams, SOMA_PART_SHARE,
+        pricer->stay_word,           &pricer->tile,     false,           false};
     const struct soma_scheduled whole = made->scheduled;
     DSE_TRY(soma_parts_by_rule(&whole, &rule, arena, &made->scheduled, err));
     return made->scheduled.network == whole.network ? DSE_OK

@@ -1,6 +1,8 @@
 /* Operands and their users from the layers' inputs, and which layers count as fully connected. */
 #include "engines/soma/notation/graph.h"
 
+#include <string.h>
+
 struct builder {
     const struct network *network;
     struct soma_operand *operand;
@@ -228,6 +230,20 @@ enum dse_status soma_graph_check(const struct network *network, bool compat, str
     return DSE_OK;
 }
 
+/* Parts of a layer stand in a row, called L#1, L#2, ... (network_cut.h). */
+static void count_parts(const struct network *network, uint32_t *n_part)
+{
+    for (uint32_t l = 0, past; n_part && l < network->n_layer; l = past) {
+        const char *name = network->layer[l].name;
+        const size_t length = strcspn(name, "#");
+        for (past = l + 1; name[length] == '#' && past < network->n_layer; past++)
+            if (strncmp(network->layer[past].name, name, length + 1) != 0)
+                break;
+        for (uint32_t i = l; i < past; i++)
+            n_part[i] = past - l;
+    }
+}
+
 enum dse_status soma_graph_init(const struct network *network, struct arena *arena, struct soma_graph *graph,
                                 struct dse_error *err)
 {
@@ -243,12 +259,21 @@ enum dse_status soma_graph_init(const struct network *network, struct arena *are
     b.weight_byte = arena_alloc(arena, n + 1, sizeof(*b.weight_byte));
     b.classifier = arena_alloc(arena, n + 1, sizeof(*b.classifier));
     b.latest = arena_alloc(arena, n + network->n_input, sizeof(*b.latest));
+    uint32_t *n_part = network->n_cut > 0 ? arena_alloc(arena, n, sizeof *n_part) : NULL;
     DSE_TRY(arena_check(arena, "the graph of a network", err));
     add_operands(&b);
     add_uses(&b);
     mark_classifiers(&b);
-    *graph = (struct soma_graph){network, b.n_operand, b.operand,     b.first_operand,
-                                 b.use,   b.first_use, b.weight_byte, b.classifier,
-                                 1,       0,           NULL};
+    count_parts(network, n_part);
+    *graph = (struct soma_graph){.network = network,
+                                 .n_operand = b.n_operand,
+                                 .operand = b.operand,
+                                 .first_operand = b.first_operand,
+                                 .use = b.use,
+                                 .first_use = b.first_use,
+                                 .weight_byte = b.weight_byte,
+                                 .classifier = b.classifier,
+                                 .n_part = n_part,
+                                 .word_byte = 1};
     return DSE_OK;
 }

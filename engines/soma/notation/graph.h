@@ -42,8 +42,9 @@ struct soma_graph {
     const uint64_t *weight_byte; /* (n_layer) of elements of one byte; 0: none, as of a table of rows */
     /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
     const bool *classifier;
-    uint32_t word_byte; /* bytes of an element: 1, until the caller sets the machine's */
-    uint32_t streams;   /* bit r set: tensors of role r go past the buffer; 0, until the caller sets it */
+    const uint32_t *n_part; /* (n_layer) parts of the layer that it is one of; NULL: none is in parts */
+    uint32_t word_byte;     /* bytes of an element: 1, until the caller sets the machine's */
+    uint32_t streams;       /* bit r set: tensors of role r go past the buffer; 0, until the caller sets it */
     /* `network` is the folded one of this: no layer group has layers of several segments. NULL: it is not */
     const struct network_fold *fold;
 };

@@ -136,10 +136,21 @@ bool plus_refine(struct plus_point *point, uint32_t layer)
 
 /* ---- moves ---- */
 
+/* A place; each layer as likely as another, in however many parts it is. */
+static uint32_t any_place(const struct soma_context *context, struct random_stream *stream,
+                          const struct plus_point *point)
+{
+    uint32_t at = random_below(stream, point->n_layer);
+    const uint32_t *n_part = context->graph->n_part;
+    while (n_part && random_below(stream, n_part[point->order[at]]) > 0)
+        at = random_below(stream, point->n_layer);
+    return at;
+}
+
 static bool move_tiling(const struct soma_context *context, struct random_stream *stream,
                         struct plus_point *point)
 {
-    uint32_t at = random_below(stream, point->n_layer);
+    uint32_t at = any_place(context, stream, point);
     uint32_t tiling = other_tiling(context, stream, last_layer(point, at), point->tiling[at]);
     if (tiling == point->tiling[at])
         return false;
@@ -168,7 +179,7 @@ static bool move_tilings(struct random_stream *stream, struct plus_point *point)
 static bool add_border(const struct soma_context *context, struct random_stream *stream,
                        struct plus_point *point)
 {
-    uint32_t at = random_below(stream, point->n_layer);
+    uint32_t at = any_place(context, stream, point);
     if (point->border[at] != PLUS_NONE)
         return false;
     point->border[at] = random_below(stream, 3) == 0 ? PLUS_CUT : PLUS_GROUP;
@@ -371,7 +382,7 @@ static bool gather_readers(const struct soma_context *context, struct random_str
                            struct plus_point *point)
 {
     const struct soma_graph *graph = context->graph;
-    uint32_t at = random_below(stream, point->n_layer), l = point->order[at];
+    uint32_t at = any_place(context, stream, point), l = point->order[at];
     uint32_t n_operand = graph->first_operand[l + 1] - graph->first_operand[l];
     uint32_t most = 1 + random_below(stream, GATHERED), tiling = point->tiling[at], n = 0;
     int32_t source =
@@ -394,7 +405,7 @@ static bool make_group(const struct soma_context *context, struct random_stream 
                        struct plus_point *point)
 {
     uint32_t n = point->n_layer, longest = n < LONGEST_GROUP ? n : LONGEST_GROUP;
-    uint32_t start = random_below(stream, n), length = 1 + random_below(stream, longest);
+    uint32_t start = any_place(context, stream, point), length = 1 + random_below(stream, longest);
     uint32_t stop = start + length < n ? start + length : n;
     uint32_t before = point->tiling[start], tiling = before;
     for (uint32_t k = 1 + random_below(stream, 3); k > 0; k--)
