@@ -15,14 +15,17 @@
 #include "engines/mindmappings/mm_engines.h"
 #include "engines/mindmappings/mm_format.h"
 #include "engines/mindmappings/training/train_command.h"
+#include "engines/optimal/optimal_engine.h"
 #include "engines/soma/soma_engines.h"
 
 static const struct engine *const registry[] = {
-    &engine_random,    &engine_hybrid,       &engine_descent,      &engine_annealing,    &engine_genetic,
-    &engine_gradient,  &engine_exhaustive,   &engine_cosa,         &engine_cosa_best,    &engine_unfused,
-    &engine_cocco,     &engine_soma,         &engine_soma_plus,    &engine_interstellar, &engine_mindmappings,
-    &engine_mm_random, &engine_mm_annealing, &engine_mm_genetic,   &engine_mm_policy,    &engine_klotski,
-    &engine_tangram,   &engine_atomic,       &engine_klotski_plus, &engine_drill,
+    &engine_random,    &engine_hybrid,       &engine_descent,      &engine_annealing,
+    &engine_genetic,   &engine_gradient,     &engine_exhaustive,   &engine_optimal,
+    &engine_cosa,      &engine_cosa_best,    &engine_unfused,      &engine_cocco,
+    &engine_soma,      &engine_soma_plus,    &engine_interstellar, &engine_mindmappings,
+    &engine_mm_random, &engine_mm_annealing, &engine_mm_genetic,   &engine_mm_policy,
+    &engine_klotski,   &engine_tangram,      &engine_atomic,       &engine_klotski_plus,
+    &engine_drill,
 };
 
 static const struct engine_command *const command[] = {&engine_command_calibrate, &engine_command_train};

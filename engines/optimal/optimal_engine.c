@@ -1,0 +1,365 @@
+/* The mapper `optimal`: some descents give a mapping to beat. Every spread of the spatial loops has a quick
+ * lower bound; those below the best are looked at in the order of that bound: a sweep over tiles bounds them
+ * closer, and if need be a walk prices every mapping that the sweep cannot rule out. When no spread is left
+ * the best is optimal. Everything is compared with the best less one part in 10^11, for rounding. */
+#include "engines/optimal/optimal_engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "costmodel/loopnest/accounting_timeloop.h"
+#include "engines/driver/driver.h"
+#include "engines/driver/engine_fit.h"
+#include "engines/driver/price_memo.h"
+#include "engines/mapspace/mapspace_descent.h"
+#include "engines/mapspace/mapspace_move.h"
+#include "engines/optimal/optimal_spreads.h"
+#include "engines/optimal/optimal_walk.h"
+
+enum { OPTION_STARTS, N_OPTION };
+enum { STEP_BLOCKS = 200, STEP_SPREADS = 20000, STEP_TILES = 200, SPREAD_ROOM = 1024 };
+
+static const struct engine_option option[N_OPTION] = {
+    {"starts", "descents that look for a mapping to beat before the proof begins; 0: one random mapping",
+     "descent", OPTION_INTEGER, 24, 0, 1e6, NULL},
+};
+
+/* Of rounding, in costs that the relaxed prices are compared with. */
+static const double slack = 1e-11;
+
+struct spread_entry {
+    double cost; /* its quick bound */
+    uint16_t place[ARCH_LEVEL_MAX];
+};
+
+enum phase { PHASE_START, PHASE_SPREADS, PHASE_SWEEP, PHASE_WALK };
+
+struct state {
+    struct engine_context *context;
+    const struct mapspace *space;
+    enum phase phase;
+    /* start */
+    struct random_stream stream;
+    struct price_memo memo;
+    struct descent descent;
+    struct priced_mapping now;
+    uint64_t n_start;
+    bool descending;
+    /* proof */
+    struct optimal_model model;
+    struct optimal_price price[OPTIMAL_PRICE_MAX];
+    uint32_t n_price;
+    struct optimal_spreads spreads;
+    struct spread_entry *entry; /* (n_entry) lowest cost first, once all are there */
+    uint32_t n_entry, room, at;
+    struct optimal_spread spread; /* the present one */
+    struct optimal_sweep *sweep, *words;
+    struct optimal_walk *walk;
+    double delay;      /* cycles that its mappings take at least */
+    double swept;      /* cost of its mappings at least; 0 before the sweep */
+    uint32_t walks_by; /* the price of the walk */
+};
+
+static const struct objective *objective_of(const struct state *state)
+{
+    return &engine_context_task(state->context)->objective;
+}
+
+static double cost_of(const struct state *state, double energy_j, double cycles)
+{
+    return objective_cost_of(objective_of(state), energy_j * (1 - 1e-12),
+                             cycles / state->model.arch->clock_hz);
+}
+
+/* Is nothing of this cost, or above, worth looking at? */
+static bool is_beaten(const struct state *state, double cost)
+{
+    return cost >= engine_context_best_cost(state->context) * (1 - slack);
+}
+
+/* Cycles of so many words' time; the evaluator rounds up after two divisions. */
+static double whole_cycles(double cycles)
+{
+    return ceil(cycles * (1 - 1e-12));
+}
+
+/* ---------------------------------------- start */
+
+static void start_step(struct state *state)
+{
+    struct misfit_info fit;
+    const uint64_t n = (uint64_t)engine_context_option(state->context, OPTION_STARTS);
+    for (uint32_t i = 0; i < STEP_BLOCKS && engine_context_left(state->context) > 0; i++) {
+        if (state->descending) {
+            state->descending = descent_block(&state->descent, price_memo_price, &state->memo);
+            continue;
+        }
+        if (state->n_start > n || (state->n_start == n && n > 0)) {
+            state->phase = PHASE_SPREADS;
+            return;
+        }
+        uint64_t n_rejected = 0;
+        const bool valid =
+            mapspace_draw(state->space, &state->stream, &state->now.mapping, &n_rejected, &fit);
+        engine_context_reject(state->context, n_rejected, valid ? NULL : &fit);
+        if (valid && n > 0 && state->n_start % 2 == 0)
+            mapspace_pour(state->space, &state->stream, &state->now.mapping);
+        state->n_start++;
+        if (!valid ||
+            !price_memo_price(&state->memo, &state->now.mapping, &state->now.cost, &state->now.tie) || n == 0)
+            continue;
+        descent_start(&state->descent, state->space, &state->now.mapping, state->now.cost, state->now.tie,
+                      &state->stream);
+        state->descending = true;
+    }
+}
+
+/* ---------------------------------------- spreads */
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct spread_entry *x = a, *y = b;
+    if (x->cost != y->cost)
+        return x->cost < y->cost ? -1 : 1;
+    return memcmp(x->place, y->place, sizeof x->place);
+}
+
+/* The quick bound of the spread at hand. */
+static double quick_cost(const struct state *state)
+{
+    double energy = 0, cycles = state->spread.cycles;
+    for (uint32_t i = 0; i < state->n_price; i++) {
+        const double price = optimal_quick_price(&state->model, &state->spread, state->price[i]);
+        if (state->price[i].what == PRICE_ENERGY)
+            energy = price;
+        else
+            cycles = fmax(cycles, whole_cycles(price));
+    }
+    return cost_of(state, energy, cycles + (double)state->model.latency);
+}
+
+static enum dse_status spreads_step(struct state *state, struct dse_error *err)
+{
+    struct spread_entry entry = {0};
+    bool over;
+    for (uint32_t i = 0; i < STEP_SPREADS / 10; i++) {
+        if (!optimal_spreads_next(&state->spreads, STEP_SPREADS, &state->spread, entry.place, &over)) {
+            if (!over)
+                return DSE_OK;
+            if (state->n_entry)
+                qsort(state->entry, state->n_entry, sizeof *state->entry, by_cost);
+            state->phase = PHASE_SWEEP;
+            return DSE_OK;
+        }
+        optimal_spread_complete(&state->model, &state->spread);
+        entry.cost = quick_cost(state);
+        if (is_beaten(state, entry.cost))
+            continue;
+        if (state->n_entry == state->room) {
+            const uint32_t room = state->room ? 2 * state->room : SPREAD_ROOM;
+            void *grown = realloc(state->entry, room * sizeof *state->entry);
+            if (!grown)
+                return dse_fail(err, DSE_NO_MEMORY, "no memory for %u spatial factors", room);
+            state->entry = grown;
+            state->room = room;
+        }
+        state->entry[state->n_entry++] = entry;
+    }
+    return DSE_OK;
+}
+
+/* ---------------------------------------- sweep and walk */
+
+/* Relaxed prices that the walk still looks at: below this, for the price that it goes by. */
+static double walk_limit(const struct state *state)
+{
+    const struct objective *objective = objective_of(state);
+    const double best = engine_context_best_cost(state->context) * (1 - slack);
+    if (state->price[state->walks_by].what == PRICE_ENERGY) {
+        const double delay = pow(state->delay / state->model.arch->clock_hz, objective->delay_exponent);
+        return objective->energy_exponent > 0 ? pow(best / delay, 1 / objective->energy_exponent) : INFINITY;
+    }
+    const double cycles = pow(best, 1 / objective->delay_exponent) * state->model.arch->clock_hz;
+    return cycles - (double)state->model.latency;
+}
+
+static bool visit(void *self, const struct mapping *mapping)
+{
+    struct state *state = self;
+    double cost;
+    if (engine_context_left(state->context) == 0)
+        return false;
+    if (engine_context_evaluate(state->context, mapping, &cost))
+        state->walk->limit = walk_limit(state);
+    return true;
+}
+
+/* The spread at hand is done. */
+static void next_spread(struct state *state)
+{
+    state->at++;
+    state->swept = 0;
+    state->phase = PHASE_SWEEP;
+}
+
+/* The closer bound of the next spread; begins its walk if it has to be. */
+static enum dse_status sweep_step(struct state *state, struct dse_error *err)
+{
+    const struct objective *objective = objective_of(state);
+    const struct spread_entry *entry = &state->entry[state->at];
+    double energy = 0, most = 0;
+    optimal_spreads_get(&state->spreads, entry->place, &state->spread);
+    optimal_spread_complete(&state->model, &state->spread);
+    state->delay = state->spread.cycles + (double)state->model.latency;
+    state->walks_by = 0;
+    if (objective->energy_exponent > 0) {
+        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[0], walk_limit(state), &energy,
+                                  err));
+        if (energy == INFINITY || is_beaten(state, cost_of(state, energy, state->delay))) {
+            next_spread(state);
+            return DSE_OK;
+        }
+    }
+    for (uint32_t i = 1; i < state->n_price && objective->delay_exponent > 0; i++) {
+        double cycles;
+        DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[i], INFINITY, &cycles, err));
+        if (cycles > most && objective->energy_exponent <= 0) {
+            state->walks_by = i;
+            most = cycles;
+        }
+        state->delay = fmax(state->delay, whole_cycles(cycles) + (double)state->model.latency);
+    }
+    state->swept = cost_of(state, energy, state->delay);
+    if (!(state->swept < INFINITY) || is_beaten(state, state->swept)) {
+        next_spread(state);
+        return DSE_OK;
+    }
+    if (objective->energy_exponent <= 0)
+        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[state->walks_by],
+                                  walk_limit(state), &energy, err));
+    optimal_walk_start(state->walk, walk_limit(state));
+    state->phase = PHASE_WALK;
+    return DSE_OK;
+}
+
+static enum dse_status proof_step(struct state *state, enum engine_stop *stop, struct dse_error *err)
+{
+    if (state->phase == PHASE_SWEEP) {
+        if (state->at < state->n_entry && !is_beaten(state, state->entry[state->at].cost))
+            return sweep_step(state, err);
+        *stop = engine_context_best(state->context) ? STOP_OPTIMAL : STOP_CONVERGED;
+        return DSE_OK;
+    }
+    for (uint32_t i = 0; i < STEP_TILES && engine_context_left(state->context) > 0; i++) {
+        if (is_beaten(state, state->swept) ||
+            (!optimal_walk_next(state->walk) && state->walk->at == state->model.arch->n_level)) {
+            next_spread(state);
+            return DSE_OK;
+        }
+    }
+    return DSE_OK;
+}
+
+/* ---------------------------------------- the engine */
+
+static enum dse_status takes_machine(const struct engine_question *question, struct dse_error *err)
+{
+    return optimal_takes_machine(question->task->architecture, err);
+}
+
+static enum dse_status takes_task(const struct engine_question *question, struct dse_error *err)
+{
+    const struct engine_task *task = question->task;
+    const struct objective *objective = &task->objective;
+    if (task->constraints && !mapspace_constraints_are_free(task->constraints))
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "engine optimal does not take constraints; take descent, or exhaustive for a small "
+                        "space");
+    if (task->slow)
+        return dse_fail(err, DSE_BAD_INPUT,
+                        "engine optimal proves the best cost by the cost model, not by a simulation");
+    if (objective->energy_exponent < 0 || objective->delay_exponent < 0)
+        return dse_fail(err, DSE_BAD_INPUT, "engine optimal takes exponents of 0 and more");
+    return optimal_takes_problem(evaluator_problem(task->evaluator), task->architecture, err);
+}
+
+static enum dse_status optimal_init(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    struct arena *arena = engine_context_arena(context);
+    const struct problem *problem = engine_context_problem(context);
+    state->context = context;
+    state->stream = engine_context_stream(context, RANDOM_INIT);
+    DSE_TRY(engine_context_mapspace(context, false, &state->space, err));
+    if (mapspace_is_empty(state->space))
+        return DSE_OK;
+    DSE_TRY(price_memo_new(&state->memo, context, arena, err));
+    DSE_TRY(
+        optimal_model_new(problem, engine_context_task(context)->architecture, arena, &state->model, err));
+    state->n_price = optimal_prices(state->model.arch, state->price);
+    DSE_TRY(optimal_spreads_init(&state->spreads, &state->model, err));
+    DSE_TRY(optimal_sweep_new(&state->model, arena, &state->sweep, err));
+    DSE_TRY(optimal_sweep_new(&state->model, arena, &state->words, err));
+    DSE_TRY(optimal_walk_new(state->sweep, arena, &state->walk, err));
+    state->walk->visit = visit;
+    state->walk->self = state;
+    return DSE_OK;
+}
+
+static enum dse_status optimal_step_engine(void *memory, struct engine_context *context,
+                                           enum engine_stop *stop, struct dse_error *err)
+{
+    struct state *state = memory;
+    (void)context;
+    if (state->phase == PHASE_START) {
+        start_step(state);
+        return DSE_OK;
+    }
+    return state->phase == PHASE_SPREADS ? spreads_step(state, err) : proof_step(state, stop, err);
+}
+
+/* What is certain when the search ends: no spread that is left has a mapping below its bound. */
+static enum dse_status optimal_finish(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct state *state = memory;
+    double bound = engine_context_best_cost(context);
+    (void)err;
+    if (state->phase != PHASE_SWEEP && state->phase != PHASE_WALK)
+        return DSE_OK;
+    if (state->at < state->n_entry)
+        bound = fmin(bound, fmax(state->swept, state->entry[state->at].cost));
+    if (state->at + 1 < state->n_entry)
+        bound = fmin(bound, state->entry[state->at + 1].cost);
+    engine_context_bound(context, bound * (1 - slack));
+    return DSE_OK;
+}
+
+static void optimal_free(void *memory)
+{
+    struct state *state = memory;
+    optimal_spreads_free(&state->spreads);
+    free(state->entry);
+}
+
+/* The events are Timeloop's counts. */
+static const struct engine_accounting accounting[] = {{&accounting_timeloop, NULL, 0}, {NULL, NULL, 0}};
+
+const struct engine engine_optimal = {
+    .name = "optimal",
+    .summary = "finds the best mapping of the whole space and proves it, or says how far it may be",
+    .kind = ENGINE_MAPPER,
+    .accounting = accounting,
+    .option = option,
+    .n_option = N_OPTION,
+    .effort = {.fixed_s = 0.1, .evaluations = 10000, .evaluation_s = 1.6e-6, .option = {"starts"}},
+    .takes_only = "machines without link transfers, GPU limits, bank groups, memories side by side and "
+                  "minimum utilisation; convolutions, depthwise ones and matrix products; no constraints",
+    .takes_machine = takes_machine,
+    .takes_task = takes_task,
+    .state_byte = sizeof(struct state),
+    .init = optimal_init,
+    .step = optimal_step_engine,
+    .finish = optimal_finish,
+    .free = optimal_free,
+};

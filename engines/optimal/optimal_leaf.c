@@ -1,0 +1,174 @@
+/* The orders of one factorisation. Per level those are tried in which a best mapping can be found: first the
+ * loops that leave one tensor alone, any of them innermost, then any other loop, its partner in a sliding
+ * window, and the rest. This also has every way in which moves can match by accident: then all loops between
+ * move one rank, or do not move the window at all. */
+#include "engines/optimal/optimal_walk.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ORDER_MAX = 256 };
+
+struct orders {
+    uint32_t n;
+    uint8_t order[ORDER_MAX][PROBLEM_DIM_MAX];
+};
+
+struct leaf {
+    struct optimal_walk *walk;
+    struct orders level[ARCH_LEVEL_MAX];
+    uint32_t begin[ARCH_LEVEL_MAX]; /* (n_level) the tile at which the temporal loops begin */
+};
+
+/* The loops `run`, `first` innermost of them, then `next` and its partner, then the rest of `loops`. */
+static void add_order(const struct optimal_model *model, struct orders *orders, uint32_t loops, uint32_t run,
+                      uint32_t first, uint32_t next)
+{
+    const uint32_t n_dim = model->problem->n_dim;
+    const uint32_t partner = next < n_dim ? model->partner[next] : n_dim;
+    uint8_t *order = orders->order[orders->n];
+    uint32_t n = 0, left = (1u << n_dim) - 1;
+    const uint32_t lead[3] = {first, next, partner};
+    for (uint32_t part = 0; part < 4; part++) {
+        if (part < 3 && lead[part] < n_dim && (left >> lead[part] & 1u)) {
+            order[n++] = (uint8_t)lead[part];
+            left &= ~(1u << lead[part]);
+        }
+        const uint32_t group = part == 0 ? left & run : part == 3 ? left : 0;
+        for (int unit = 0; unit < 2; unit++)
+            for (uint32_t d = 0; d < n_dim; d++)
+                if ((group >> d & 1u) && (loops >> d & 1u) == (unit == 0))
+                    order[n++] = (uint8_t)d;
+        left &= ~group;
+    }
+    for (uint32_t i = 0; i < orders->n; i++)
+        if (memcmp(orders->order[i], order, n_dim) == 0)
+            return;
+    orders->n += orders->n + 1 < ORDER_MAX;
+}
+
+static void list_orders(const struct optimal_model *model, const struct mapping_level *level,
+                        struct orders *orders)
+{
+    const uint32_t n_dim = model->problem->n_dim;
+    uint32_t loops = 0;
+    orders->n = 0;
+    for (uint32_t d = 0; d < n_dim; d++)
+        loops |= (uint32_t)(level->temporal[d] > 1) << d;
+    for (uint32_t t = 0; t <= model->problem->n_tensor; t++)
+        for (uint32_t first = 0; first <= n_dim; first++)
+            for (uint32_t next = 0; next <= n_dim; next++) {
+                const uint32_t run = t < model->problem->n_tensor ? loops & ~model->relevant[t] : 0;
+                /* n_dim: none where none is left; the last tensor stands for no run at all */
+                const uint32_t from = run ? run : loops;
+                const bool leads = first < n_dim ? from >> first & 1u : from == 0;
+                const uint32_t used = run | (first < n_dim ? 1u << first : 0);
+                const bool goes_on = next < n_dim ? (loops & ~used) >> next & 1u : (loops & ~used) == 0;
+                if (leads && goes_on)
+                    add_order(model, orders, loops, run, first, next);
+            }
+}
+
+/* ---------------------------------------- places of spatial loops */
+
+static bool place_levels(struct leaf *leaf, uint32_t l);
+
+/* The loops of `left` in all orders, X first, from place n on. */
+static bool place_loops(struct leaf *leaf, uint32_t l, uint32_t x, uint32_t y, uint32_t n)
+{
+    struct mapping_level *level = &leaf->walk->mapping.level[l];
+    const uint32_t n_dim = leaf->walk->mapping.n_dim;
+    if (!x && !y) {
+        uint32_t done = 0;
+        for (uint32_t i = 0; i < n; i++)
+            done |= 1u << level->spatial_order[i];
+        for (uint32_t d = 0; d < n_dim; d++)
+            if (!(done >> d & 1u))
+                level->spatial_order[n++] = (uint8_t)d;
+        return place_levels(leaf, l + 1);
+    }
+    for (uint32_t d = 0; d < n_dim; d++) {
+        if (!((x ? x : y) >> d & 1u))
+            continue;
+        level->spatial_order[n] = (uint8_t)d;
+        if (!place_loops(leaf, l, x & ~(1u << d), x ? y : y & ~(1u << d), n + 1))
+            return false;
+        if (!leaf->walk->hops)
+            break;
+    }
+    return true;
+}
+
+static bool place_levels(struct leaf *leaf, uint32_t l)
+{
+    const struct optimal_model *model = leaf->walk->sweep->model;
+    struct optimal_walk *walk = leaf->walk;
+    const uint32_t n_dim = walk->mapping.n_dim;
+    if (l == model->arch->n_level)
+        return walk->visit(walk->self, &walk->mapping);
+    struct mapping_level *level = &walk->mapping.level[l];
+    uint32_t loops = 0;
+    uint64_t fan_x, fan_y;
+    architecture_fanout(model->arch, l, &fan_x, &fan_y);
+    for (uint32_t d = 0; d < n_dim; d++)
+        loops |= (uint32_t)(level->spatial[d] > 1) << d;
+    for (uint32_t x = loops;; x = (x - 1) & loops) {
+        uint64_t wide = 1, high = 1;
+        for (uint32_t d = 0; d < n_dim; d++)
+            *(x >> d & 1u ? &wide : &high) *= level->spatial[d];
+        if (wide <= fan_x && high <= fan_y) {
+            level->split = (uint8_t)__builtin_popcount(x);
+            if (!place_loops(leaf, l, x, loops & ~x, 0))
+                return false;
+            if (!walk->hops)
+                return true;
+        }
+        if (x == 0)
+            return true;
+    }
+}
+
+/* ---------------------------------------- orders of temporal loops */
+
+static double goal_of(const struct optimal_walk *walk, uint32_t l, uint32_t mask)
+{
+    const struct optimal_states *out = &walk->sweep->out[l];
+    for (uint32_t i = 0; i < out->n; i++)
+        if (out->mask[i] == mask)
+            return walk->frame[l].goal[i];
+    return 0;
+}
+
+static bool order_levels(struct leaf *leaf, uint32_t l, uint32_t mask, double spent)
+{
+    struct optimal_walk *walk = leaf->walk;
+    const struct optimal_sweep *sweep = walk->sweep;
+    if (l == sweep->model->arch->n_level)
+        return place_levels(leaf, 0);
+    for (uint32_t i = 0; i < leaf->level[l].n; i++) {
+        const uint8_t *order = leaf->level[l].order[i];
+        double more;
+        const uint32_t open =
+            optimal_mask_open(sweep->model, l,
+                              optimal_order_price(sweep->model, sweep->spread, sweep->price, l, mask,
+                                                  leaf->begin[l], walk->frame[l].end, order, &more));
+        if (spent + more + goal_of(walk, l, open) >= walk->limit)
+            continue;
+        memcpy(walk->mapping.level[l].temporal_order, order, PROBLEM_DIM_MAX);
+        if (!order_levels(leaf, l + 1, open, spent + more))
+            return false;
+    }
+    return true;
+}
+
+bool optimal_leaf(struct optimal_walk *walk)
+{
+    const struct optimal_sweep *sweep = walk->sweep;
+    struct leaf leaf;
+    leaf.walk = walk;
+    for (uint32_t l = 0; l < sweep->model->arch->n_level; l++) {
+        list_orders(sweep->model, &walk->mapping.level[l], &leaf.level[l]);
+        leaf.begin[l] = walk->frame[l].candidate[walk->frame[l].at - 1].node;
+    }
+    return order_levels(&leaf, 0, 0, optimal_fixed_price(sweep->model, sweep->spread, sweep->price));
+}

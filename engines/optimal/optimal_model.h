@@ -1,0 +1,123 @@
+/* What a mapping costs at least, cut into events that depend on one tile each (docs/engines.md, "optimal").
+ *
+ * With the spatial factors of all levels fixed (a spread), words of a tensor kept at level `from` come from
+ * the next level out that keeps it, `to`, and V = words that enter one instance of `from` decides every count
+ * of the two levels and of the networks between. By "Temporal reuse" of docs/cost-model.md
+ *     V = tile(from) x (product of the temporal loops from the first relevant one on),
+ * so V depends on the tile M at which that loop begins: tile(from) is M without the spatial factors between
+ * (loops that are not relevant do not change it), and the loops outside are bounds / M / spatial factors
+ * outside. The event is open until then. Where the innermost loop of all moves a sliding window, only the new
+ * words come: partial x visits(M) + (whole - partial) x visits(M n), n being the loop's bound. */
+#ifndef ENGINES_OPTIMAL_OPTIMAL_MODEL_H
+#define ENGINES_OPTIMAL_OPTIMAL_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "costmodel/model/architecture.h"
+#include "costmodel/model/mapping.h"
+#include "costmodel/model/problem.h"
+#include "engines/optimal/lattice.h"
+
+enum { OPTIMAL_EVENT_MAX = 12, OPTIMAL_NODE_MAX = 200000 };
+
+/* A tensor that level `from` gets from level `to`. */
+struct optimal_event {
+    uint32_t tensor, from, to;
+};
+
+/* A problem on a machine, once for all spreads. */
+struct optimal_model {
+    const struct problem *problem;
+    const struct architecture *arch;
+    struct lattice lattice;
+    double macs;
+    uint32_t output;                        /* the tensor that is written */
+    int window;                             /* the tensor with sums of two dimensions in a rank, or -1 */
+    uint32_t relevant[PROBLEM_TENSOR_MAX];  /* (n_tensor) dimensions that move it */
+    uint8_t partner[PROBLEM_DIM_MAX];       /* of the window tensor: the other one in the rank; n_dim: none */
+    uint32_t step[PROBLEM_DIM_MAX];         /* of the window tensor: its coefficient */
+    uint32_t innermost[PROBLEM_TENSOR_MAX]; /* (n_tensor) the innermost level that keeps it */
+    uint8_t keep[ARCH_LEVEL_MAX];
+    uint32_t n_event;
+    struct optimal_event event[OPTIMAL_EVENT_MAX]; /* (n_event) */
+    uint32_t opens[ARCH_LEVEL_MAX];                /* bit e: the event that level's tiles begin */
+    uint32_t of_tensor[PROBLEM_TENSOR_MAX];        /* bit e: the tensor's events */
+    const uint8_t *fits[ARCH_LEVEL_MAX];           /* (n_level, n) the kept tiles fit the level */
+    uint64_t latency;                              /* fill and drain cycles of all networks */
+};
+
+/* Can the machine be modelled, and the problem on it? DSE_BAD_INPUT: one sentence. */
+DSE_MUST_CHECK enum dse_status optimal_takes_machine(const struct architecture *arch, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status optimal_takes_problem(const struct problem *problem,
+                                                     const struct architecture *arch, struct dse_error *err);
+
+/* Compile what both take. Memory from `arena`. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status optimal_model_new(const struct problem *problem,
+                                                 const struct architecture *arch, struct arena *arena,
+                                                 struct optimal_model *out, struct dse_error *err);
+
+/* The spatial factors of all levels, and what follows from them. */
+struct optimal_spread {
+    uint32_t factor[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];  /* (n_level, n_dim) */
+    double used[ARCH_LEVEL_MAX];                       /* instances of a level in use */
+    double groups[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* least number of different tiles below a level */
+    double partition[ARCH_LEVEL_MAX];                  /* words of the output that are an instance's own */
+    double cycles;                                     /* compute cycles */
+};
+
+/* Fill in what follows from `factor`. */
+void optimal_spread_complete(const struct optimal_model *model, struct optimal_spread *spread);
+
+/* What is priced: joules, or cycles that one bandwidth of a level needs. */
+enum optimal_what { PRICE_ENERGY, PRICE_READ, PRICE_WRITE, PRICE_SHARED };
+struct optimal_price {
+    enum optimal_what what;
+    uint32_t level; /* of a bandwidth */
+};
+
+enum { OPTIMAL_PRICE_MAX = 1 + 3 * ARCH_LEVEL_MAX };
+
+/* The bandwidths that are limited, energy first; returns how many. */
+uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out);
+
+/* The price of event e when `words` enter each instance. Grows with the words. `linear`: parts of blocks
+ * count as such, so that the prices of parts of the words add up to no more than the price of all. */
+double optimal_event_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                           struct optimal_price price, uint32_t e, double words, bool linear);
+
+/* What every mapping of a spread has in common: MACs and what is delivered to them. */
+double optimal_fixed_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                           struct optimal_price price);
+
+/* What event e costs at least: with the different words needed by one instance (docs/lower-bounds.md,
+ * "Words"; spread over the machine, each dimension has as many values as are left inside). */
+double optimal_least_event(const struct optimal_model *model, const struct optimal_spread *spread,
+                           struct optimal_price price, uint32_t e);
+
+/* A quick lower bound on the price of every mapping of a spread: the fixed price and the least of
+ * each event. */
+double optimal_quick_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                           struct optimal_price price);
+
+/* Event e when it closes at `node` at level l, by a loop that moves its tile as a whole. Not `direct` (loops
+ * that do not move it came first): moves that happen to be equal may save up to half of it (see
+ * optimal_model.c), where they can be. */
+double optimal_close_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                           struct optimal_price price, uint32_t e, uint32_t l, uint32_t node, bool direct);
+
+/* Words of event e of the window tensor whose innermost loop slides along dimension p from `node` on: those
+ * that are new at every visit, and those of the others that come again once the loop has ended at `node`
+ * (`after`). Their sum, of both ends, is the event's, or more where a loop further out slides on. */
+double optimal_slide_words(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,
+                           uint32_t l, uint32_t node, uint32_t p, bool after);
+
+/* May a loop further out move the window by as much as one of dimension p that begins at `node`, so that it
+ * slides on (apart from two loops of p, the inner one of bound 2)? */
+bool optimal_may_slide_on(const struct optimal_model *model, uint32_t node, uint32_t p);
+
+/* The tensor whose events stay open under loops of dimension d, or -1: no dimension has two. */
+int optimal_stationary(const struct optimal_model *model, uint32_t d);
+
+#endif

@@ -1,0 +1,154 @@
+/* One level's temporal loops, plainly. Which orders are looked at: every dimension is irrelevant to one
+ * tensor at most, so the innermost loop leaves at most that tensor's events open, and to move all its
+ * irrelevant loops inwards helps them and hurts nobody, as the others have closed. Only the innermost loop
+ * can slide a window, so it is tried as each of the window's dimensions. A choice that no best order makes
+ * does no harm: its price is that of some order, or more. */
+#include "engines/optimal/optimal_sweep.h"
+
+static bool is_open(uint32_t mask, uint32_t e)
+{
+    return mask >> e & 1u;
+}
+
+uint32_t optimal_mask_open(const struct optimal_model *model, uint32_t l, uint32_t mask)
+{
+    uint32_t direct = model->window >= 0 ? model->opens[l] & model->of_tensor[model->window] : 0;
+    return mask | model->opens[l] | direct << OPTIMAL_DIRECT;
+}
+
+double optimal_rest_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                          struct optimal_price price, uint32_t mask)
+{
+    double sum = 0;
+    for (uint32_t e = 0; e < model->n_event; e++)
+        if (is_open(mask, e))
+            sum += optimal_close_price(model, spread, price, e, model->arch->n_level - 1,
+                                       model->lattice.n - 1, true);
+    return sum;
+}
+
+/* The events of `mask` close at `node`. */
+static double close_all(const struct optimal_model *model, const struct optimal_spread *spread,
+                        struct optimal_price price, uint32_t l, uint32_t mask, uint32_t node)
+{
+    double sum = 0;
+    for (uint32_t e = 0; e < model->n_event; e++)
+        if (is_open(mask, e))
+            sum += optimal_close_price(model, spread, price, e, l, node, mask >> (OPTIMAL_DIRECT + e) & 1u);
+    return sum;
+}
+
+static uint32_t events_of(const struct optimal_model *model, int t, uint32_t mask)
+{
+    return t < 0 ? 0 : mask & model->of_tensor[t];
+}
+
+/* A run of loops that leave tensor t alone, from `node` on: its events stay open to the end of the level if
+ * there are no others, and else close after it. `spent` is what has been paid. */
+static uint32_t add_run(const struct optimal_model *model, const struct optimal_spread *spread,
+                        struct optimal_price price, uint32_t l, uint32_t open, int t, uint32_t node,
+                        uint32_t to, double spent, struct optimal_choice *choice)
+{
+    const uint32_t all = (1u << model->problem->n_dim) - 1;
+    const uint32_t end = lattice_mix(&model->lattice, node, to, all & ~model->relevant[t]);
+    uint32_t n = 0;
+    if (end == to)
+        choice[n++] = (struct optimal_choice){open, spent};
+    choice[n++] = (struct optimal_choice){0, spent + close_all(model, spread, price, l, open, end)};
+    return n;
+}
+
+/* Event e when a loop of p slides its window from `from` to `end`. */
+static double slide_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                          struct optimal_price price, uint32_t e, uint32_t l, uint32_t from, uint32_t end,
+                          uint32_t p, bool slides_on)
+{
+    return optimal_event_price(model, spread, price, e,
+                               optimal_slide_words(model, spread, e, l, from, p, false) +
+                                   (slides_on ? 0 : optimal_slide_words(model, spread, e, l, end, p, true)),
+                               false);
+}
+
+/* The innermost loop slides the window along p. */
+static uint32_t add_slide(const struct optimal_model *model, const struct optimal_spread *spread,
+                          struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from, uint32_t to,
+                          uint32_t p, struct optimal_choice *choice)
+{
+    const int still = optimal_stationary(model, p);
+    const uint32_t direct = mask >> OPTIMAL_DIRECT, open = events_of(model, still, mask);
+    const uint32_t end = lattice_mix(&model->lattice, from, to, 1u << p);
+    const uint32_t times = model->lattice.extent[p][to] / model->lattice.extent[p][from];
+    const uint32_t rank = 1u << p | 1u << model->partner[p] | ~model->relevant[model->window];
+    const bool more = model->lattice.extent[p][to] < model->problem->bound[p];
+    double spent = close_all(model, spread, price, l, mask & 0xffffu & ~open & ~direct, from);
+    /* a further loop of p may slide on if this one is of bound 2 and no loop of the level breaks it */
+    const bool slides_on = optimal_may_slide_on(model, from, p) ||
+                           (times == 2 && more && lattice_mix(&model->lattice, from, to, rank) == to);
+    for (uint32_t e = 0; e < model->n_event; e++)
+        if (is_open(direct, e))
+            spent += slide_price(model, spread, price, e, l, from, end, p, slides_on);
+    if (open)
+        return add_run(model, spread, price, l, open, still, end, to, spent, choice);
+    choice[0] = (struct optimal_choice){0, spent};
+    return 1;
+}
+
+uint32_t optimal_step(const struct optimal_model *model, const struct optimal_spread *spread,
+                      struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from, uint32_t to,
+                      struct optimal_choice *choice)
+{
+    uint32_t n = 0;
+    if (from == to) {
+        choice[0] = (struct optimal_choice){mask, 0};
+        return 1;
+    }
+    choice[n++] = (struct optimal_choice){0, close_all(model, spread, price, l, mask, from)};
+    for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
+        const uint32_t open = events_of(model, (int)t, mask);
+        const uint32_t others = mask & ~(open | open << OPTIMAL_DIRECT);
+        /* without a loop of the run it is the choice above */
+        if (open && lattice_mix(&model->lattice, from, to, ~model->relevant[t]) != from)
+            n += add_run(model, spread, price, l, open, (int)t, from, to,
+                         close_all(model, spread, price, l, others, from), &choice[n]);
+    }
+    for (uint32_t p = 0; mask >> OPTIMAL_DIRECT && p < model->problem->n_dim; p++)
+        if (model->partner[p] < model->problem->n_dim &&
+            model->lattice.extent[p][from] < model->lattice.extent[p][to])
+            n += add_slide(model, spread, price, l, mask, from, to, p, &choice[n]);
+    return n;
+}
+
+uint32_t optimal_order_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                             struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from,
+                             uint32_t to, const uint8_t *order, double *sum)
+{
+    const struct problem *problem = model->problem;
+    uint32_t node = from;
+    *sum = 0;
+    for (uint32_t i = 0; i < problem->n_dim; i++) {
+        const uint32_t p = order[i], end = lattice_mix(&model->lattice, node, to, 1u << p);
+        if (end == node)
+            continue;
+        if (node == from && mask >> OPTIMAL_DIRECT && model->partner[p] < problem->n_dim) {
+            const uint32_t rank = 1u << p | 1u << model->partner[p] | ~model->relevant[model->window];
+            const bool slides_on = optimal_may_slide_on(model, from, p) ||
+                                   (model->lattice.extent[p][end] == 2 * model->lattice.extent[p][node] &&
+                                    model->lattice.extent[p][end] < problem->bound[p] &&
+                                    lattice_mix(&model->lattice, from, to, rank) == to);
+            for (uint32_t e = 0; e < model->n_event; e++) {
+                if (!is_open(mask >> OPTIMAL_DIRECT, e))
+                    continue;
+                *sum += slide_price(model, spread, price, e, l, node, end, p, slides_on);
+                mask &= ~(1u << e | 1u << (OPTIMAL_DIRECT + e));
+            }
+        }
+        uint32_t closing = 0;
+        for (uint32_t e = 0; e < model->n_event; e++)
+            if (is_open(mask, e) && (model->relevant[model->event[e].tensor] >> p & 1u))
+                closing |= 1u << e | 1u << (OPTIMAL_DIRECT + e);
+        *sum += close_all(model, spread, price, l, mask & closing, node);
+        mask &= 0xffffu & ~closing;
+        node = end;
+    }
+    return mask;
+}

@@ -1,0 +1,69 @@
+/* The least relaxed price of all mappings of a spread: a dynamic programme over tiles, from the inside out.
+ * A state is a level whose loops are all placed, the tile there, and the events that are open. */
+#ifndef ENGINES_OPTIMAL_OPTIMAL_SWEEP_H
+#define ENGINES_OPTIMAL_OPTIMAL_SWEEP_H
+
+#include <stdint.h>
+
+#include "engines/optimal/optimal_model.h"
+
+enum { OPTIMAL_MASK_MAX = 128, OPTIMAL_DIRECT = 16 };
+
+/* Open events: bit e; those of the window tensor with no loop since they began: bit OPTIMAL_DIRECT + e too.
+ * All values (n) at the places of one level. */
+struct optimal_states {
+    uint32_t n;
+    uint32_t mask[OPTIMAL_MASK_MAX]; /* (n) */
+    double *value[OPTIMAL_MASK_MAX]; /* (n, nodes) INFINITY: not reached */
+};
+
+struct optimal_sweep {
+    const struct optimal_model *model;
+    const struct optimal_spread *spread;
+    struct optimal_price price;
+    struct arena *arena;
+    /* [l]: as level l's temporal loops begin, and after them, with level l's events open */
+    struct optimal_states in[ARCH_LEVEL_MAX], out[ARCH_LEVEL_MAX];
+    double *least[ARCH_LEVEL_MAX]; /* (n_level, nodes) of all masks of `in` */
+    double *scratch[4];
+    double least_event[OPTIMAL_EVENT_MAX]; /* (n_event) optimal_least_event */
+    /* (n_event, other loops before or direct, nodes) closing at the present level; NAN: not yet known */
+    double *close[OPTIMAL_EVENT_MAX][2];
+};
+
+/* Memory from `arena`, also while it runs. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status optimal_sweep_new(const struct optimal_model *model, struct arena *arena,
+                                                 struct optimal_sweep **out, struct dse_error *err);
+
+/* Fill all states of a spread; `*value` is the least price, INFINITY when nothing fits. States that
+ * lead to `limit` or more, by the events' quick bounds, count as not reached. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status optimal_sweep_run(struct optimal_sweep *sweep,
+                                                 const struct optimal_spread *spread,
+                                                 struct optimal_price price, double limit, double *value,
+                                                 struct dse_error *err);
+
+/* The plain form of one step, which the fast one never exceeds: what it costs to go from tile `from` to `to`
+ * by the temporal loops of level l, for every choice of orders. A choice leaves the events of `mask` open, of
+ * those that were. */
+enum { OPTIMAL_CHOICE_MAX = 64 };
+struct optimal_choice {
+    uint32_t mask;
+    double price;
+};
+uint32_t optimal_step(const struct optimal_model *model, const struct optimal_spread *spread,
+                      struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from, uint32_t to,
+                      struct optimal_choice *choice);
+
+/* The same of one order: the loops of level l from the inside out. Returns the mask. */
+uint32_t optimal_order_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                             struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from,
+                             uint32_t to, const uint8_t *order, double *sum);
+
+/* The mask after a level, where its own tiles begin. */
+uint32_t optimal_mask_open(const struct optimal_model *model, uint32_t l, uint32_t mask);
+
+/* What the events that are open at the end cost. */
+double optimal_rest_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                          struct optimal_price price, uint32_t mask);
+
+#endif

@@ -1,0 +1,55 @@
+/* The lattice of tiles: numbers, divisors, and minima over divisors against all pairs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "engines/optimal/lattice.h"
+#include "tests/support/random_case.h"
+
+static void test_nodes_and_sweeps(void **state)
+{
+    (void)state;
+    struct problem problem;
+    struct lattice lattice;
+    struct arena arena;
+    struct dse_error err;
+    double value[500], least[500];
+    struct random_stream stream = random_stream_make(1, 2, RANDOM_INIT);
+    arena_init(&arena);
+    random_case_dims(&problem, "four", "ABCD", (const uint32_t[]){12, 1, 30, 49});
+    assert_int_equal(lattice_new(&problem, &arena, &lattice, &err), DSE_OK);
+    assert_int_equal(lattice.n, 6 * 1 * 8 * 3); /* divisors of the bounds */
+    assert_true(lattice_size(&problem) == lattice.n);
+    for (uint32_t i = 0; i < lattice.n; i++) {
+        const uint32_t extent[] = {lattice.extent[0][i], lattice.extent[1][i], lattice.extent[2][i],
+                                   lattice.extent[3][i]};
+        assert_int_equal(lattice_node(&lattice, extent), i);
+        assert_true(lattice.volume[i] == (double)extent[0] * extent[1] * extent[2] * extent[3]);
+        assert_true(lattice_divides(&lattice, 0, i) && lattice_divides(&lattice, i, lattice.n - 1));
+        const uint32_t mixed = lattice_mix(&lattice, i, lattice.n - 1, 1u << 2);
+        assert_int_equal(lattice.extent[2][mixed], 30);
+        assert_int_equal(lattice.extent[0][mixed], extent[0]);
+        assert_int_equal(lattice.extent[3][mixed], extent[3]);
+    }
+    for (uint32_t dims = 0; dims < 16; dims++) {
+        for (uint32_t i = 0; i < lattice.n; i++)
+            least[i] = value[i] = random_below(&stream, 1000);
+        for (uint32_t i = 0; i < lattice.n; i++)
+            for (uint32_t k = 0; k < lattice.n; k++)
+                if (lattice_divides(&lattice, k, i) && lattice_mix(&lattice, k, i, dims) == i &&
+                    value[k] < least[i])
+                    least[i] = value[k];
+        lattice_sweep(&lattice, dims, value);
+        assert_memory_equal(value, least, lattice.n * sizeof *value);
+    }
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nodes_and_sweeps)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

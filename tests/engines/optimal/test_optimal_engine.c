@@ -1,0 +1,138 @@
+/* The mapper `optimal` against `exhaustive`, which walks through all mappings: the same optimum on random
+ * problems (strides, dilation, depthwise, batch) and machines (blocks, bandwidths, roles, network energies),
+ * for all objectives, also from a start that is far too high. What it refuses, and what it says when it has
+ * to stop. -D OPTIMAL_CASES=2000 makes more of
+ * them, -D OPTIMAL_SIZE=5 larger ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "tests/engines/optimal/optimal_case.h"
+#include "tests/engines/small_cases.h"
+#include "tests/support/engine_case.h"
+
+#ifndef OPTIMAL_CASES
+#define OPTIMAL_CASES 200
+#endif
+#ifndef OPTIMAL_FIRST
+#define OPTIMAL_FIRST 0
+#endif
+#ifndef OPTIMAL_SIZE
+#define OPTIMAL_SIZE 1
+#endif
+
+static const char *const objectives[] = {"edp", "energy", "latency", "ed2p", "energy^2*delay^1"};
+
+static void test_it_finds_the_same_as_exhaustive(void **state)
+{
+    (void)state;
+    uint32_t n = 0, feasible = 0;
+    for (uint64_t i = OPTIMAL_FIRST; n < OPTIMAL_CASES; i++) {
+        struct problem problem;
+        struct architecture arch;
+        struct engine_result all, found;
+        struct dse_error err;
+        struct engine_task task = {.seed = 1, .key = i, .batch = 1};
+        const char *objective = objectives[i % (sizeof objectives / sizeof objectives[0])];
+        optimal_case(i, 48 * OPTIMAL_SIZE, &problem, &arch);
+        assert_int_equal(objective_parse(objective, &task.objective, &err), DSE_OK);
+        const struct engine_setting small = {"max_size", "1e6"};
+        task.budget.max_evaluations = 60000 * OPTIMAL_SIZE * OPTIMAL_SIZE;
+        if (engine_case_solve("exhaustive", &small, 1, &problem, &arch, task, &all, &err) != DSE_OK ||
+            all.stop == STOP_MAX_EVALUATIONS)
+            continue;
+        n++;
+        task.budget.max_evaluations = 0;
+        const struct engine_setting starts = {"starts", i % 2 ? "0" : "4"};
+        if (engine_case_solve("optimal", &starts, 1, &problem, &arch, task, &found, &err) != DSE_OK)
+            fail_msg("case %llu: %s", (unsigned long long)i, err.text);
+        feasible += all.feasible;
+        assert_int_equal(found.feasible, all.feasible);
+        if (!all.feasible)
+            continue;
+        if (found.stop != STOP_OPTIMAL || !(fabs(found.cost - all.cost) <= 1e-10 * all.cost))
+            fail_msg("case %llu (%s, %s): optimal %.17g (%s), exhaustive %.17g", (unsigned long long)i,
+                     problem.name, objective, found.cost, engine_stop_text(found.stop), all.cost);
+        assert_true(found.bound <= found.cost * (1 + 1e-12));
+    }
+    assert_true(feasible > OPTIMAL_CASES / 2);
+}
+
+/* Stopped at once, it says no more than it knows; its bound is below the optimum. */
+static void test_a_bound_is_certified_when_the_budget_ends(void **state)
+{
+    (void)state;
+    struct problem problem;
+    struct architecture arch;
+    struct engine_result best, found;
+    struct dse_error err;
+    struct engine_task task = {.seed = 1, .key = 2, .batch = 1, .objective = {1, 1}};
+    const uint32_t bound[] = {3, 3, 14, 14, 16, 32, 1};
+    random_case_conv(&problem, "conv", bound, "N C P+R Q+S");
+    small_machine(&arch, 24, 1024);
+    arch.strict_fanout = true;
+    assert_int_equal(engine_case_solve("optimal", NULL, 0, &problem, &arch, task, &best, &err), DSE_OK);
+    assert_int_equal(best.stop, STOP_OPTIMAL);
+    assert_true(best.bound >= best.cost * (1 - 1e-10));
+    const struct engine_setting one = {"starts", "0"};
+    for (uint64_t n = 1; n < 3000; n *= 3) {
+        task.budget.max_evaluations = n;
+        assert_int_equal(engine_case_solve("optimal", &one, 1, &problem, &arch, task, &found, &err), DSE_OK);
+        assert_true(found.stop == STOP_OPTIMAL || found.stop == STOP_MAX_EVALUATIONS);
+        assert_true(found.cost >= best.cost * (1 - 1e-10));
+        assert_true(found.bound <= best.cost * (1 + 1e-10));
+    }
+}
+
+static void refuses(const struct problem *problem, const struct architecture *arch, const char *text)
+{
+    struct engine_result result;
+    struct dse_error err;
+    const struct engine_task task = {.batch = 1, .objective = {1, 1}};
+    assert_int_equal(engine_case_solve("optimal", NULL, 0, problem, arch, task, &result, &err),
+                     DSE_BAD_INPUT);
+    if (!strstr(err.text, text))
+        fail_msg("%s", err.text);
+}
+
+static void test_what_it_does_not_take_is_refused_by_name(void **state)
+{
+    (void)state;
+    struct problem problem;
+    struct architecture arch;
+    small_gemm(&problem, 4, 4, 4);
+    small_machine(&arch, 16, 64);
+    arch.link_transfers = true;
+    arch.strict_fanout = true;
+    refuses(&problem, &arch, "link transfers");
+    small_machine(&arch, 16, 64);
+    refuses(&problem, &arch, "fan-out");
+    arch.strict_fanout = true;
+    arch.level[1].min_utilization = 0.5;
+    refuses(&problem, &arch, "level Buffer of small: engine optimal does not know min_utilization");
+    small_machine(&arch, 16, 64);
+    arch.strict_fanout = true;
+    random_case_dims(&problem, "mttkrp", "IJKL", (const uint32_t[]){2, 2, 2, 2});
+    random_case_tensor(&problem, "B", TENSOR_INPUT, "I K L");
+    random_case_tensor(&problem, "C", TENSOR_INPUT, "K J");
+    random_case_tensor(&problem, "D", TENSOR_INPUT, "L J");
+    random_case_tensor(&problem, "A", TENSOR_OUTPUT, "I J");
+    refuses(&problem, &arch, "I leaves out 2");
+    random_case_dims(&problem, "deconv", "PR", (const uint32_t[]){4, 3});
+    random_case_tensor(&problem, "Weights", TENSOR_WEIGHT, "R");
+    random_case_tensor(&problem, "Outputs", TENSOR_OUTPUT, "P+R");
+    refuses(&problem, &arch, "Outputs");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_it_finds_the_same_as_exhaustive),
+        cmocka_unit_test(test_a_bound_is_certified_when_the_budget_ends),
+        cmocka_unit_test(test_what_it_does_not_take_is_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

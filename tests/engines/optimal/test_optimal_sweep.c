@@ -1,0 +1,197 @@
+/* The bounds of engine optimal on random cases: the fast sweep against the plain form over all pairs of
+ * tiles, and both bounds against drawn mappings of their spread.
+ * Tests: optimal_model.c, optimal_spreads.c, optimal_step.c. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "costmodel/loopnest/accounting_timeloop.h"
+#include "engines/mapspace/mapspace.h"
+#include "engines/optimal/optimal_spreads.h"
+#include "engines/optimal/optimal_sweep.h"
+#include "tests/engines/optimal/optimal_case.h"
+
+#ifndef OPTIMAL_CASES
+#define OPTIMAL_CASES 120
+#endif
+
+enum { DRAWS = 16 };
+
+struct plain_state {
+    uint32_t mask;
+    double value;
+};
+
+struct plain_node {
+    uint32_t n;
+    struct plain_state state[64];
+};
+
+static void reach(struct plain_node *node, uint32_t mask, double value)
+{
+    uint32_t i = 0;
+    while (i < node->n && node->state[i].mask != mask)
+        i++;
+    if (i == node->n) {
+        assert_true(node->n < 64);
+        node->state[node->n++] = (struct plain_state){mask, value};
+    }
+    node->state[i].value = fmin(node->state[i].value, value);
+}
+
+/* The dynamic programme as it is said: every level, every pair of tiles, every choice. */
+static double plain_sweep(const struct optimal_model *model, const struct optimal_spread *spread,
+                          struct optimal_price price, struct arena *arena)
+{
+    const struct lattice *lattice = &model->lattice;
+    struct plain_node *in = arena_alloc(arena, lattice->n, sizeof *in);
+    double least = INFINITY;
+    reach(&in[0], 0, optimal_fixed_price(model, spread, price));
+    for (uint32_t l = 0; l < model->arch->n_level; l++) {
+        struct plain_node *out = arena_alloc(arena, lattice->n, sizeof *out);
+        const uint32_t by = lattice_node(lattice, spread->factor[l]);
+        for (uint32_t i = 0; i < lattice->n; i++)
+            for (uint32_t s = 0; s < in[i].n; s++) {
+                uint32_t extent[PROBLEM_DIM_MAX];
+                bool within = true;
+                for (uint32_t d = 0; d < lattice->n_dim; d++) {
+                    extent[d] = lattice->extent[d][i] * spread->factor[l][d];
+                    within = within && model->problem->bound[d] % extent[d] == 0;
+                }
+                for (uint32_t to = 0; within && to < lattice->n; to++) {
+                    struct optimal_choice choice[OPTIMAL_CHOICE_MAX];
+                    if (!model->fits[l][to] || !lattice_divides(lattice, i + by, to))
+                        continue;
+                    uint32_t n =
+                        optimal_step(model, spread, price, l, in[i].state[s].mask, i + by, to, choice);
+                    while (n-- > 0)
+                        reach(&out[to], optimal_mask_open(model, l, choice[n].mask),
+                              in[i].state[s].value + choice[n].price);
+                }
+            }
+        in = out;
+    }
+    for (uint32_t s = 0; s < in[lattice->n - 1].n; s++)
+        least = fmin(least, in[lattice->n - 1].state[s].value +
+                                optimal_rest_price(model, spread, price, in[lattice->n - 1].state[s].mask));
+    return least;
+}
+
+struct bench {
+    struct problem problem;
+    struct architecture arch;
+    struct optimal_model model;
+    struct optimal_sweep *sweep;
+    struct optimal_price price[OPTIMAL_PRICE_MAX];
+    uint32_t n_price;
+    struct arena arena;
+};
+
+static void bench_init(struct bench *bench, uint64_t i, uint64_t macs)
+{
+    struct dse_error err;
+    arena_init(&bench->arena);
+    optimal_case(i, macs, &bench->problem, &bench->arch);
+    assert_int_equal(optimal_model_new(&bench->problem, &bench->arch, &bench->arena, &bench->model, &err),
+                     DSE_OK);
+    assert_int_equal(optimal_sweep_new(&bench->model, &bench->arena, &bench->sweep, &err), DSE_OK);
+    bench->n_price = optimal_prices(&bench->arch, bench->price);
+}
+
+static void test_the_sweep_is_never_above_its_plain_form(void **state)
+{
+    (void)state;
+    uint32_t n = 0, same = 0;
+    for (uint64_t i = 0; i < OPTIMAL_CASES; i++) {
+        struct bench bench;
+        struct optimal_spreads spreads;
+        struct optimal_spread spread;
+        struct dse_error err;
+        uint16_t place[ARCH_LEVEL_MAX];
+        bool over = false;
+        bench_init(&bench, i, 24);
+        assert_int_equal(optimal_spreads_init(&spreads, &bench.model, &err), DSE_OK);
+        for (uint32_t k = 0; k < 3 && !over; k++) {
+            if (!optimal_spreads_next(&spreads, 1000, &spread, place, &over))
+                continue;
+            const struct optimal_price price = bench.price[(i + k) % bench.n_price];
+            double fast;
+            optimal_spread_complete(&bench.model, &spread);
+            const double plain = plain_sweep(&bench.model, &spread, price, &bench.arena);
+            assert_int_equal(optimal_sweep_run(bench.sweep, &spread, price, INFINITY, &fast, &err), DSE_OK);
+            assert_true(fast <= plain * (1 + 1e-12));
+            assert_int_equal(fast == INFINITY, plain == INFINITY);
+            n++;
+            same += fast == plain || fast >= plain * (1 - 1e-12);
+        }
+        optimal_spreads_free(&spreads);
+        arena_free(&bench.arena);
+    }
+    assert_true(same > n / 2);
+}
+
+/* Of one drawn mapping. */
+static void check_mapping(struct bench *bench, const struct evaluator *evaluator,
+                          struct eval_workspace *workspace, const struct mapping *mapping)
+{
+    struct optimal_spread spread;
+    struct evaluation evaluation;
+    struct dse_error err;
+    memset(&spread, 0, sizeof spread);
+    for (uint32_t l = 0; l < bench->arch.n_level; l++)
+        memcpy(spread.factor[l], mapping->level[l].spatial, sizeof spread.factor[l]);
+    optimal_spread_complete(&bench->model, &spread);
+    assert_true(evaluator_run(evaluator, workspace, mapping, &evaluation));
+    assert_true(spread.cycles == (double)evaluation.compute_cycle);
+    const double least = optimal_quick_price(&bench->model, &spread, bench->price[0]);
+    assert_true(least <= evaluation.energy_j * (1 + 1e-12));
+    for (uint32_t k = 0; k < bench->n_price; k++) {
+        const double quick = optimal_quick_price(&bench->model, &spread, bench->price[k]);
+        const double got =
+            k ? (double)(evaluation.latency_cycle - bench->model.latency) : evaluation.energy_j;
+        double swept;
+        assert_int_equal(optimal_sweep_run(bench->sweep, &spread, bench->price[k], INFINITY, &swept, &err),
+                         DSE_OK);
+        assert_true(fmax(quick, swept) <= got * (1 + 1e-12));
+    }
+}
+
+static void test_no_drawn_mapping_is_below_the_bounds(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1000; i < 1000 + OPTIMAL_CASES; i++) {
+        struct bench bench;
+        struct evaluator *evaluator;
+        struct eval_workspace *workspace;
+        const struct mapspace *space;
+        struct mapping mapping;
+        struct dse_error err;
+        struct random_stream stream = random_stream_make(3, i, RANDOM_INIT);
+        bench_init(&bench, i, 200);
+        assert_int_equal(evaluator_new(&accounting_timeloop, &bench.problem, &bench.arch, &evaluator, &err),
+                         DSE_OK);
+        assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
+        assert_int_equal(mapspace_new(evaluator_problem(evaluator), evaluator_architecture(evaluator), NULL,
+                                      false, &bench.arena, &space, &err),
+                         DSE_OK);
+        for (uint32_t k = 0; k < DRAWS && !mapspace_is_empty(space); k++)
+            if (mapspace_draw(space, &stream, &mapping, NULL, NULL))
+                check_mapping(&bench, evaluator, workspace, &mapping);
+        eval_workspace_delete(workspace);
+        evaluator_delete(evaluator);
+        arena_free(&bench.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_sweep_is_never_above_its_plain_form),
+        cmocka_unit_test(test_no_drawn_mapping_is_below_the_bounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
