@@ -247,7 +247,24 @@ static enum dse_status offer_better(struct engine_context *context, const struct
     return offer(context, task, &whole, &fused, false, &stage1, start_s, &arena[1], err);
 }
 
-/* The DRAM order of one block says little of that of many, so the unrolled scheme gets one of its own. */
+/* Whether a text with a line for each tensor that the DRAM moves can be short enough to be read. */
+static enum dse_status can_name(const struct soma_task *task, const struct soma_lfa *lfa, struct arena *arena,
+                                bool *can, struct dse_error *err)
+{
+    enum { LINE_MIN_BYTE = 32 };
+    const struct soma_search search = soma_task_whole(task);
+    struct soma_lfa whole;
+    struct fused_schedule fused;
+    struct soma_fault_info fault;
+    DSE_TRY(unroll(task, lfa, false, arena, &whole, err));
+    DSE_TRY(soma_parse(&search.context, &whole, arena, &fused, &fault, err));
+    *can = fault.what != SOMA_OK || fused.n_dram <= YAML_FILE_MAX_BYTE / LINE_MIN_BYTE;
+    arena_reset(arena);
+    return DSE_OK;
+}
+
+/* The DRAM order of one block says little of that of many, so the unrolled scheme gets one of its own, unless
+ * no text could hold it: then double buffering's. */
 static enum dse_status offer_unrolled(struct engine_context *context, const struct soma_task *task,
                                       const struct soma_lfa *lfa, struct dse_error *err)
 {
@@ -255,7 +272,11 @@ static enum dse_status offer_unrolled(struct engine_context *context, const stru
     const double start_s = clock_wall_s();
     arena_init(&arena[0]);
     arena_init(&arena[1]);
-    const enum dse_status status = offer_better(context, task, lfa, start_s, arena, err);
+    bool named;
+    enum dse_status status = can_name(task, lfa, &arena[0], &named, err);
+    if (status == DSE_OK)
+        status = named ? offer_better(context, task, lfa, start_s, arena, err)
+                       : soma_offer_lfa(context, task, lfa, &arena[0], err);
     arena_free(&arena[0]);
     arena_free(&arena[1]);
     return status;

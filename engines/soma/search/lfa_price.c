@@ -27,6 +27,15 @@ struct slot {
     struct entry *entry;
 };
 
+/* The layer groups that were asked for last, by the position of their first layer in the order: of a scheme
+ * that a move has changed, all but the few it touched are found here, without a hash. */
+struct remembered {
+    struct entry **entry; /* (n_layer) NULL: none begins here */
+    uint32_t *n_word;     /* (n_layer) of its key */
+    uint32_t *word;       /* (2 n_layer) those behind the first, from 2 x its position on */
+    uint32_t *owner;      /* (n_layer) where the one begins whose words lie here */
+};
+
 struct soma_lfa_prices {
     const struct soma_search *search;
     struct arena scratch;
@@ -34,6 +43,7 @@ struct soma_lfa_prices {
     size_t room, count;
     struct arena entries;
     uint32_t *word; /* (2 n_layer + 1) of a key */
+    struct remembered last;
     struct arena own;
     struct soma_tile_memo *memo;
     /* (n_layer) of a folded network: the layer groups of an LFA, and the segment that each is of */
@@ -46,15 +56,21 @@ enum dse_status soma_lfa_prices_new(const struct soma_search *search, struct som
 {
     struct soma_lfa_prices *prices = calloc(1, sizeof *prices);
     if (prices) {
+        const size_t n_layer = search->context.network->n_layer;
         prices->search = search;
         prices->room = FIRST_ROOM;
         prices->slot = calloc(prices->room, sizeof *prices->slot);
-        prices->word = calloc(2 * (size_t)search->context.network->n_layer + 1, sizeof *prices->word);
+        prices->word = calloc(2 * n_layer + 1, sizeof *prices->word);
         arena_init(&prices->scratch);
         arena_init(&prices->entries);
         arena_init(&prices->own);
-        prices->memo = soma_tile_memo_new(search->context.network->n_layer, &prices->own);
-        const size_t n_group = search->context.graph->fold ? search->context.network->n_layer : 0;
+        prices->memo = soma_tile_memo_new((uint32_t)n_layer, &prices->own);
+        const size_t n_group = search->context.graph->fold ? n_layer : 0;
+        prices->last =
+            (struct remembered){.entry = arena_alloc(&prices->own, n_layer, sizeof(struct entry *)),
+                                .n_word = arena_alloc(&prices->own, n_layer, sizeof(uint32_t)),
+                                .word = arena_alloc(&prices->own, 2 * n_layer, sizeof(uint32_t)),
+                                .owner = arena_alloc(&prices->own, n_layer, sizeof(uint32_t))};
         prices->group = arena_alloc(&prices->own, n_group, sizeof *prices->group);
         prices->segment = arena_alloc(&prices->own, n_group, sizeof *prices->segment);
     }
@@ -78,9 +94,9 @@ void soma_lfa_prices_free(struct soma_lfa_prices *prices)
     free(prices);
 }
 
-/* Groups first .. past-1 of the LFA are a layer group. */
-static void make_key(const struct soma_lfa_prices *prices, const struct soma_lfa *lfa, uint32_t first,
-                     uint32_t past, uint64_t key[2])
+/* Groups first .. past-1 of the LFA are a layer group. Returns the words of its key but for the first. */
+static uint32_t write_words(const struct soma_lfa_prices *prices, const struct soma_lfa *lfa, uint32_t first,
+                            uint32_t past)
 {
     uint32_t *word = prices->word, n = 1;
     for (uint32_t g = first; g < past; g++) {
@@ -89,12 +105,44 @@ static void make_key(const struct soma_lfa_prices *prices, const struct soma_lfa
         memcpy(word + n, lfa->order + lfa->flc[g], (stop - lfa->flc[g]) * sizeof *word);
         n += stop - lfa->flc[g];
     }
+    return n - 1;
+}
+
+static void make_key(const struct soma_lfa_prices *prices, uint32_t n_word, uint64_t key[2])
+{
     for (uint32_t i = 0; i < 2; i++) {
-        word[0] = i;
-        key[i] = hash_of_bytes(word, n * sizeof *word);
+        prices->word[0] = i;
+        key[i] = hash_of_bytes(prices->word, (n_word + 1) * sizeof *prices->word);
     }
     key[0] |= 1;
 }
+
+/* ---- those asked for last ---- */
+
+static struct entry *recall(const struct soma_lfa_prices *prices, uint32_t begin, uint32_t n_word)
+{
+    const struct remembered *last = &prices->last;
+    const bool same =
+        last->entry[begin] && last->n_word[begin] == n_word &&
+        memcmp(last->word + 2 * (size_t)begin, prices->word + 1, n_word * sizeof *last->word) == 0;
+    return same ? last->entry[begin] : NULL;
+}
+
+/* In place of those whose layers lie there. */
+static void remember(struct soma_lfa_prices *prices, uint32_t begin, uint32_t end, uint32_t n_word,
+                     struct entry *entry)
+{
+    struct remembered *last = &prices->last;
+    for (uint32_t i = begin; i < end; i++) {
+        last->entry[last->owner[i]] = NULL;
+        last->owner[i] = begin;
+    }
+    last->entry[begin] = entry;
+    last->n_word[begin] = n_word;
+    memcpy(last->word + 2 * (size_t)begin, prices->word + 1, n_word * sizeof *last->word);
+}
+
+/* ---- all of them ---- */
 
 /* Where the key is or would be. */
 static struct slot *find(struct slot *slot, size_t room, const uint64_t key[2])
@@ -111,6 +159,7 @@ static void make_room(struct soma_lfa_prices *prices)
     struct slot *larger = prices->room < ROOM_MAX ? calloc(2 * prices->room, sizeof *larger) : NULL;
     if (!larger) {
         memset(prices->slot, 0, prices->room * sizeof *prices->slot);
+        memset(prices->last.entry, 0, prices->search->context.network->n_layer * sizeof *prices->last.entry);
         arena_reset(&prices->entries);
         prices->count = 0;
         return;
@@ -131,9 +180,15 @@ static enum dse_status group_times(struct soma_lfa_prices *prices, const struct 
                                    uint32_t past, bool look, const struct soma_group_times **times,
                                    struct dse_error *err)
 {
+    const uint32_t begin = lfa->flc[first], n_word = write_words(prices, lfa, first, past);
     uint64_t key[2];
     *times = NULL;
-    make_key(prices, lfa, first, past, key);
+    struct entry *entry = recall(prices, begin, n_word);
+    if (entry) {
+        *times = &entry->times;
+        return DSE_OK;
+    }
+    make_key(prices, n_word, key);
     struct slot *slot = find(prices->slot, prices->room, key);
     if (!slot->key) {
         if (look && soma_search_is_over(prices->search))
@@ -151,6 +206,7 @@ static enum dse_status group_times(struct soma_lfa_prices *prices, const struct 
         *slot = (struct slot){key[0], made};
         prices->count++;
     }
+    remember(prices, begin, soma_group_stop(lfa, past - 1), n_word, slot->entry);
     *times = &slot->entry->times;
     return DSE_OK;
 }

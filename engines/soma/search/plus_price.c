@@ -14,6 +14,9 @@ enum { LOOK_AHEAD = 16, LOOK_FAR = 64, REACH = 12, MANY = 300 };
 
 static const double WORTH = 0.01, ROUNDING = 1e-9; /* of the cycles */
 
+/* From so many tensors on, orders are tried until they have had so many together. */
+static const double FEW_TENSORS = 1e5, TENSORS_MAX = 8e6;
+
 static const struct soma_prefetch_options usual = {SOMA_STORE_LATE, SOMA_FILL_ANY, LOOK_AHEAD};
 
 /* Energy, and the cycles of the busier engine: no DRAM order is better. */
@@ -215,11 +218,11 @@ enum dse_status plus_price(const struct soma_search *search, const struct soma_l
 /* ---- all that can be done ---- */
 
 /* Every rule, with loads by first use and, the larger the earlier, by what the last order made of the tiles'
- * times. */
-static void try_rules(struct trial *t)
+ * times. No order takes less than `bound`. */
+static void try_rules(struct trial *t, uint64_t bound)
 {
     static const double weight[] = {1, 2, 4};
-    for (unsigned k = 0; k < 8 && !soma_search_is_over(t->search); k++) {
+    for (unsigned k = 0; k < 8 && t->cycle > bound && !soma_search_is_over(t->search); k++) {
         const struct soma_prefetch_options options = {k & 1 ? SOMA_STORE_LATE : SOMA_STORE_SOON,
                                                       k & 2 ? SOMA_FILL_ANY : SOMA_FILL_FIT,
                                                       k & 4 ? LOOK_FAR : LOOK_AHEAD};
@@ -305,6 +308,13 @@ static uint64_t n_rounds(const struct trial *t, uint64_t bound, double round_per
     return (double)t->left < n ? t->left : (uint64_t)n;
 }
 
+/* So many orders are looked at, at most: of schedules that take long the usual rule's alone. */
+static uint64_t trials_of(const struct fused_schedule *schedule)
+{
+    const double n = TENSORS_MAX / (schedule->n_tensor + 1.0);
+    return schedule->n_tensor < FEW_TENSORS ? UINT64_MAX : n > 1 ? (uint64_t)n : 1;
+}
+
 enum dse_status plus_polish(const struct soma_search *search, const struct soma_lfa *lfa, const int32_t *lead,
                             double round_per_load, uint64_t *left, struct random_stream stream,
                             struct arena *arena, struct fused_schedule *schedule, struct soma_price *price,
@@ -320,13 +330,15 @@ enum dse_status plus_polish(const struct soma_search *search, const struct soma_
     DSE_TRY(fused_evaluate(schedule, &search->machine, arena, NULL, &plain, err));
     DSE_TRY(trial_new(search, schedule, arena, &t, err));
     if (t.prefetcher) {
+        const uint64_t given = left ? *left : UINT64_MAX, all = trials_of(schedule),
+                       most = given < all ? given : all;
         t.cycle = plain.fault == FUSED_OK ? plain.cycle : FUSED_NEVER;
         if (lead)
             soma_prefetcher_lead(t.prefetcher, lead, t.order, t.key);
         (void)try_order(&t, &usual, lead ? t.order : NULL, UINT64_MAX);
-        t.left = left ? *left : UINT64_MAX;
+        t.left = most;
         if (t.cycle > bound)
-            try_rules(&t);
+            try_rules(&t, bound);
         if (lead)
             soma_prefetcher_lead(t.prefetcher, lead, t.order, t.key);
         else
@@ -334,7 +346,7 @@ enum dse_status plus_polish(const struct soma_search *search, const struct soma_
         if (t.n_load > 1 && t.cycle > bound && t.left > 1)
             DSE_TRY(walk_orders(&t, bound, n_rounds(&t, bound, round_per_load), stream, arena, err));
         if (left)
-            *left = t.left;
+            *left -= most - t.left;
     }
     set_cycle(search, t.cycle, price);
     return DSE_OK;
