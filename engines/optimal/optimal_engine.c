@@ -18,7 +18,7 @@
 #include "engines/optimal/optimal_walk.h"
 
 enum { OPTION_STARTS, N_OPTION };
-enum { STEP_BLOCKS = 200, STEP_SPREADS = 20000, STEP_TILES = 200, SPREAD_ROOM = 1024 };
+enum { STEP_BLOCKS = 200, STEP_SPREADS = 20000, STEP_TILES = 20, SPREAD_ROOM = 1024 };
 
 static const struct engine_option option[N_OPTION] = {
     {"starts", "descents that look for a mapping to beat before the proof begins; 0: one random mapping",
