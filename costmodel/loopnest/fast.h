@@ -66,7 +66,10 @@ static inline uint64_t fast_tile_words(const struct compiled *evaluator, uint32_
 
 /* Groups that were found before: they depend on the mesh, the bounds of the spatial loops and what each
  * moves, up to a common factor. */
-enum { MESH_NOTE_MAX = 512, MESH_KEY_MAX = 24, MESH_NOTE_CLASS_MAX = 12 };
+enum { MESH_KEY_MAX = 24, MESH_NOTE_CLASS_MAX = 12 };
+
+/* How many are remembered: of meshes with more children than MESH_LARGE, where one is dear, more. */
+enum { MESH_LARGE = 1024, MESH_NOTE_SMALL = 512, MESH_NOTE_LARGE = 8192 };
 
 struct mesh_note {
     uint32_t n_key; /* 0: empty */
@@ -76,7 +79,8 @@ struct mesh_note {
 };
 
 struct fast_mesh {
-    struct mesh_note *note;    /* (MESH_NOTE_MAX) a new one overwrites an old one */
+    uint32_t n_note;
+    struct mesh_note *note;    /* (n_note) a new one overwrites an old one */
     struct child_mesh mesh;    /* arrays sized for the widest fan-out */
     struct group_list all;     /* groups of the current tensor and level without link transfers */
     struct group_list reduced; /* scratch: groups with some children served by neighbours */

@@ -14,6 +14,8 @@ enum dse_status fast_mesh_init(struct fast_mesh *fast, uint64_t max_children, st
         fast->n_slot *= 2;
     fast->mesh.offset = calloc(max_children, sizeof *fast->mesh.offset);
     fast->mesh.order = calloc(max_children, sizeof *fast->mesh.order);
+    fast->mesh.column = calloc(max_children, sizeof *fast->mesh.column);
+    fast->mesh.row = calloc(max_children, sizeof *fast->mesh.row);
     fast->mesh.served = calloc(max_children, sizeof *fast->mesh.served);
     fast->mesh.column_low = calloc(max_children, sizeof *fast->mesh.column_low);
     fast->mesh.column_high = calloc(max_children, sizeof *fast->mesh.column_high);
@@ -27,10 +29,12 @@ enum dse_status fast_mesh_init(struct fast_mesh *fast, uint64_t max_children, st
      * one list for plain visits and one for each distinct move of at most 52 loops. */
     fast->record_capacity = 54 * (2 + (uint32_t)sqrt(2.0 * (double)max_children));
     fast->record = calloc(fast->record_capacity, sizeof *fast->record);
-    fast->note = calloc(MESH_NOTE_MAX, sizeof *fast->note);
-    if (!fast->mesh.offset || !fast->mesh.order || !fast->mesh.served || !fast->mesh.column_low ||
-        !fast->mesh.column_high || !fast->all.class_ || !fast->reduced.class_ || !fast->group ||
-        !fast->group_size || !fast->slot_offset || !fast->slot_group || !fast->record || !fast->note) {
+    fast->n_note = max_children > MESH_LARGE ? MESH_NOTE_LARGE : MESH_NOTE_SMALL;
+    fast->note = calloc(fast->n_note, sizeof *fast->note);
+    if (!fast->mesh.offset || !fast->mesh.order || !fast->mesh.column || !fast->mesh.row ||
+        !fast->mesh.served || !fast->mesh.column_low || !fast->mesh.column_high || !fast->all.class_ ||
+        !fast->reduced.class_ || !fast->group || !fast->group_size || !fast->slot_offset ||
+        !fast->slot_group || !fast->record || !fast->note) {
         fast_mesh_free(fast);
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a mesh of %llu children",
                         (unsigned long long)max_children);
@@ -42,6 +46,8 @@ void fast_mesh_free(struct fast_mesh *fast)
 {
     free(fast->mesh.offset);
     free(fast->mesh.order);
+    free(fast->mesh.column);
+    free(fast->mesh.row);
     free(fast->mesh.served);
     free(fast->mesh.column_low);
     free(fast->mesh.column_high);
@@ -164,6 +170,7 @@ void fast_mesh_build(const struct compiled *evaluator, const struct fast_nest *n
     mesh->alone = alone;
     mesh->skip_hops = !hops;
     mesh->n_child = fill_offsets(evaluator, nest, l, t, UINT32_MAX, mesh->offset);
+    child_mesh_place(mesh);
     order_by_group(fast, mesh->n_child, number_groups(fast, mesh->n_child));
     if (hops) {
         child_mesh_clear_served(mesh);
@@ -215,7 +222,7 @@ static struct mesh_note *note_of(const struct fast_mesh *fast, const uint64_t *k
     uint64_t hash = n;
     for (uint32_t i = 0; i < n; i++)
         hash = (hash ^ key[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
-    return &fast->note[hash % MESH_NOTE_MAX];
+    return &fast->note[hash % fast->n_note];
 }
 
 uint64_t fast_mesh_classes(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,

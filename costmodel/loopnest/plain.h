@@ -60,6 +60,7 @@ struct child_mesh {
     uint32_t width, height; /* physical columns and rows, or the logical ones where those are wider */
     int64_t *offset;        /* (n_child) packed offset of each child's box */
     uint32_t *order;        /* (n_child) children sorted by (offset, number) */
+    uint32_t *column, *row; /* (n_child) where each stands: child_mesh_place */
     bool *served;           /* (n_child) scratch: this child gets its data from a neighbour */
     uint32_t *column_low, *column_high; /* (width) scratch of the hop count */
     bool alone;                         /* no multicast: every child is a group of its own */
@@ -91,6 +92,9 @@ DSE_MUST_CHECK enum dse_status group_list_make(const struct child_mesh *mesh, st
 /* Mark in mesh->served the children that find their data at a mesh neighbour whose previous box was theirs:
  * offset(neighbour) - offset(child) == move. Returns how many. */
 uint32_t child_mesh_mark_served(struct child_mesh *mesh, int64_t move);
+
+/* Set column and row of each child, which lie row by row. */
+void child_mesh_place(struct child_mesh *mesh);
 
 /* Clear the marks. */
 void child_mesh_clear_served(struct child_mesh *mesh);

@@ -44,6 +44,19 @@ static enum dse_status sort_children(struct child_mesh *mesh, struct arena *aren
     return DSE_OK;
 }
 
+void child_mesh_place(struct child_mesh *mesh)
+{
+    uint32_t column = 0, row = 0;
+    for (uint32_t q = 0; q < mesh->n_child; q++) {
+        mesh->column[q] = column;
+        mesh->row[q] = row;
+        if (++column == mesh->width) {
+            column = 0;
+            row++;
+        }
+    }
+}
+
 enum dse_status child_mesh_make(const struct compiled *evaluator, const struct nest *nest, uint32_t l,
                                 uint32_t t, bool alone, struct arena *arena, struct child_mesh *mesh,
                                 struct dse_error *err)
@@ -63,6 +76,8 @@ enum dse_status child_mesh_make(const struct compiled *evaluator, const struct n
     mesh->skip_hops = false;
     mesh->offset = arena_alloc(arena, n_child, sizeof *mesh->offset);
     mesh->served = arena_alloc(arena, n_child, sizeof *mesh->served);
+    mesh->column = arena_alloc(arena, n_child, sizeof *mesh->column);
+    mesh->row = arena_alloc(arena, n_child, sizeof *mesh->row);
     mesh->column_low = arena_alloc(arena, mesh->width, sizeof *mesh->column_low);
     mesh->column_high = arena_alloc(arena, mesh->width, sizeof *mesh->column_high);
     DSE_TRY(arena_check(arena, "spatial children", err));
@@ -75,6 +90,7 @@ enum dse_status child_mesh_make(const struct compiled *evaluator, const struct n
                 mesh->offset[step * filled + q] = mesh->offset[q] + (int64_t)step * move;
         filled *= loop->bound;
     }
+    child_mesh_place(mesh);
     return sort_children(mesh, arena, err);
 }
 
@@ -90,7 +106,7 @@ uint32_t child_mesh_mark_served(struct child_mesh *mesh, int64_t move)
 {
     uint32_t n_served = 0;
     for (uint32_t q = 0; q < mesh->n_child; q++) {
-        uint32_t column = q % mesh->width, row = q / mesh->width;
+        const uint32_t column = mesh->column[q], row = mesh->row[q];
         int64_t wanted = mesh->offset[q] + move;
         mesh->served[q] =
             (row > 0 && mesh->offset[q - mesh->width] == wanted) ||
@@ -115,9 +131,9 @@ static double group_hops(const struct child_mesh *mesh, const uint32_t *member, 
     double centre = (mesh->height - 1) / 2.0, hops;
     uint32_t furthest = 0;
     for (uint32_t k = 0; k < n_member; k++)
-        mesh->column_low[member[k] % mesh->width] = UINT32_MAX;
+        mesh->column_low[mesh->column[member[k]]] = UINT32_MAX;
     for (uint32_t k = 0; k < n_member; k++) {
-        uint32_t column = member[k] % mesh->width, row = member[k] / mesh->width;
+        const uint32_t column = mesh->column[member[k]], row = mesh->row[member[k]];
         if (mesh->column_low[column] == UINT32_MAX)
             mesh->column_low[column] = mesh->column_high[column] = row;
         if (row < mesh->column_low[column])
@@ -129,7 +145,7 @@ static double group_hops(const struct child_mesh *mesh, const uint32_t *member, 
     }
     hops = furthest;
     for (uint32_t k = 0; k < n_member; k++) {
-        uint32_t column = member[k] % mesh->width;
+        const uint32_t column = mesh->column[member[k]];
         if (mesh->column_low[column] == UINT32_MAX)
             continue; /* this column is already counted */
         if (mesh->column_low[column] < centre)
