@@ -58,7 +58,12 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_CORE_EVALUATIONS] = SOMA_OPTION_CORE_EVALUATIONS,
 };
 
-enum { N_CAP = 4, N_TWO_STAGE = 4, N_SEED = N_CAP + 1 + N_TWO_STAGE };
+enum { N_CAP = 4, N_TWO_STAGE = 4, N_SEED = N_CAP + 2 + N_TWO_STAGE };
+
+/* Where layers are in parts or tensors stream: more than FEW_PARTS tiles and tensors have fewer rounds, since
+ * a round takes time by their number, and more than SEED_PARTS no other start than the tuned unfused network.
+ */
+static const double FEW_PARTS = 1.2e4, SEED_PARTS = 2e5;
 
 static const double WORTH = 0.02, LEAST_SHARE = 0.15, BRIEF = 0.25;
 
@@ -93,7 +98,8 @@ static const double RACE_SHARE = 2, LATER_SHARE = 3;
 struct state {
     uint32_t n_run, at; /* `at`: the one that is searched */
     uint32_t race[N_RACE], n_race, n_raced;
-    double bound; /* whatever the parts, no schedule that may be found costs less; 0: not known */
+    double shorter; /* a share of the usual rounds: tiles and tensors are many */
+    double bound;   /* whatever the parts, no schedule that may be found costs less; 0: not known */
     struct run run[N_RUN];
 };
 
@@ -150,6 +156,7 @@ static enum dse_status add_parts(struct state *state, const struct soma_schedule
     struct run *run = add_run(state);
     DSE_TRY(soma_task_prepare(first->task, scheduled, engine_context_accounting(context), first->core.choice,
                               engine_context_arena(context), &run->task, err));
+    run->task.search.stop_at_s = run->task.core.mapper.stop_at_s = first->search.stop_at_s;
     run->task.search.reserved_s = first->search.reserved_s;
     run->task.search.layer_share =
         soma_search_layers(&first->search) / run->task.search.context.network->n_layer;
@@ -174,8 +181,7 @@ static enum dse_status plus_init(void *memory, struct engine_context *context, s
     struct run *first = add_run(state);
     DSE_TRY(soma_task_of(context, OPTION_CORE, &first->task, err));
     DSE_TRY(prepare_seeds(first, context, err));
-    DSE_TRY(prepare_search(first, context, err));
-    return first->task.scheduled.network->n_cut > 0 ? add_all_parts(state, context, err) : DSE_OK;
+    return prepare_search(first, context, err);
 }
 
 /* ---- beginning ---- */
@@ -266,6 +272,31 @@ static enum dse_status find_seeds(struct run *run, struct engine_context *contex
     return run->n_seed == 0 ? find_finest_seed(run, context, err) : DSE_OK;
 }
 
+/* Of run 0: where tensors stream or tiles are many, what `unfused` has tuned is a seed, too. How many it has
+ * says how many rounds there are. */
+static enum dse_status find_first_seeds(struct state *state, struct engine_context *context,
+                                        struct dse_error *err)
+{
+    struct run *run = &state->run[0];
+    const struct soma_search *search = &run->task.search;
+    struct soma_price price = {.cost = INFINITY};
+    struct fused_schedule schedule = {0};
+    if (soma_search_is_large(search) && isfinite(run->unfused.price.cost))
+        DSE_TRY(plus_price(search, &run->unfused.tuned, NULL, INFINITY, &run->scratch, &schedule, &price,
+                           NULL, err));
+    arena_reset(&run->scratch);
+    const double n_part = (double)schedule.n_tile + schedule.n_tensor;
+    state->shorter = fmin(1, FEW_PARTS / fmax(n_part, 1));
+    if (n_part <= SEED_PARTS)
+        DSE_TRY(find_seeds(run, context, err));
+    if (isinf(price.cost) || (search->context.graph->streams == 0 && n_part <= FEW_PARTS))
+        return DSE_OK;
+    soma_lfa_copy(&run->unfused.tuned, &run->seed[run->n_seed].lfa);
+    run->seed[run->n_seed].price = price;
+    sort_in(run);
+    return DSE_OK;
+}
+
 /* What the two-stage searches have found are seeds, too. */
 static enum dse_status add_two_stage(struct run *run, struct engine_context *context, struct dse_error *err)
 {
@@ -315,7 +346,8 @@ static enum dse_status begin_generation(struct state *state, struct engine_conte
     for (uint32_t k = 0; k < run->n_seed; k++)
         seed[k] = &run->seed[k].lfa;
     run->phase = JOINT;
-    return plus_walks_begin(&run->walks, seed, run->n_seed, share * parts_share(state), context, err);
+    return plus_walks_begin(&run->walks, seed, run->n_seed, share * parts_share(state) * state->shorter,
+                            context, err);
 }
 
 /* ---- the race ---- */
@@ -399,8 +431,11 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     struct run *run = &state->run[0];
     run->phase = TWO_STAGE;
     DSE_TRY(offer_unfused(run, context, err));
+    DSE_TRY(find_first_seeds(state, context, err));
+    if (run->task.scheduled.network->n_cut > 0 && state->shorter >= FEW_PARTS / SEED_PARTS &&
+        !soma_search_is_over(&run->task.search))
+        DSE_TRY(add_all_parts(state, context, err));
     DSE_TRY(find_bounds(state, context, err));
-    DSE_TRY(find_seeds(run, context, err));
     if (run->n_seed == 0 && state->n_run == 1 && engine_context_left(context) > 0 &&
         !soma_search_is_over(&run->task.search))
         *stop = STOP_CONVERGED;
