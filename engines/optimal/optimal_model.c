@@ -129,7 +129,7 @@ static void add_events(struct optimal_model *model, uint32_t t)
 {
     int from = -1;
     for (uint32_t l = 0; l < model->arch->n_level; l++) {
-        if (!(model->keep[l] >> t & 1u))
+        if (!((uint32_t)model->keep[l] >> t & 1u))
             continue;
         if (from < 0) {
             model->innermost[t] = l;
@@ -195,7 +195,7 @@ enum dse_status optimal_model_new(const struct problem *problem, const struct ar
             uint64_t words = 0;
             node_extents(out, i, extent);
             for (uint32_t t = 0; t < problem->n_tensor; t++)
-                words += out->keep[l] >> t & 1u ? problem_tile_words(problem, t, extent) : 0;
+                words += (uint32_t)out->keep[l] >> t & 1u ? problem_tile_words(problem, t, extent) : 0;
             fits[i] = words <= usable;
         }
     }
