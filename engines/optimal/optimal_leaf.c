@@ -4,10 +4,12 @@
  * move one rank, or do not move the window at all. */
 #include "engines/optimal/optimal_walk.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { ORDER_MAX = 256 };
+/* Of n dimensions, each left alone by one tensor at most: n (n - 1) without a run, n n with one. */
+enum { ORDER_MAX = 2 * PROBLEM_DIM_MAX * PROBLEM_DIM_MAX };
 
 struct orders {
     uint32_t n;
@@ -44,7 +46,8 @@ static void add_order(const struct optimal_model *model, struct orders *orders, 
     for (uint32_t i = 0; i < orders->n; i++)
         if (memcmp(orders->order[i], order, n_dim) == 0)
             return;
-    orders->n += orders->n + 1 < ORDER_MAX;
+    orders->n++;
+    assert(orders->n < ORDER_MAX);
 }
 
 static void list_orders(const struct optimal_model *model, const struct mapping_level *level,
