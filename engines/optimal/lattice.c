@@ -31,40 +31,72 @@ double lattice_size(const struct problem *problem)
     return size;
 }
 
+/* The nodes of the axes: each axis repeats those of the axes before it, times its prime. Nodes of the whole
+ * lattice with the same exponents are numbered by its strides `far` (n_axis). */
+static void number_nodes(struct lattice *lattice, const uint32_t *far)
+{
+    lattice->n = 1;
+    for (uint32_t d = 0; d < lattice->n_dim; d++) {
+        lattice->extent[d][0] = 1;
+        lattice->part[d][0] = 0;
+    }
+    lattice->whole[0] = 0;
+    lattice->volume[0] = 1;
+    for (uint32_t a = 0; a < lattice->n_axis; a++) {
+        struct lattice_axis *axis = &lattice->axis[a];
+        axis->stride = lattice->n;
+        lattice->n *= axis->count + 1;
+        for (uint32_t d = 0; d < lattice->n_dim; d++) {
+            uint32_t *extent = lattice->extent[d], *part = lattice->part[d];
+            const uint32_t prime = d == axis->dim ? axis->prime : 1, more = d == axis->dim ? axis->stride : 0;
+            for (uint32_t i = axis->stride; i < lattice->n; i++) {
+                extent[i] = extent[i - axis->stride] * prime;
+                part[i] = part[i - axis->stride] + more;
+            }
+        }
+        for (uint32_t i = axis->stride; i < lattice->n; i++) {
+            lattice->whole[i] = lattice->whole[i - axis->stride] + far[a];
+            lattice->volume[i] = lattice->volume[i - axis->stride] * axis->prime;
+        }
+    }
+}
+
 enum dse_status lattice_new(const struct problem *problem, struct arena *arena, struct lattice *out,
                             struct dse_error *err)
 {
-    *out = (struct lattice){.n = 1, .n_dim = problem->n_dim};
-    for (uint32_t d = 0; d < problem->n_dim; d++) {
-        uint32_t more = factorise(problem->bound[d], &out->axis[out->n_axis]);
-        for (; more > 0; more--) {
-            struct lattice_axis *axis = &out->axis[out->n_axis++];
-            axis->dim = d;
-            axis->stride = out->n;
-            out->n *= axis->count + 1;
+    uint32_t n = 1, stride[LATTICE_AXIS_MAX];
+    *out = (struct lattice){.n_dim = problem->n_dim};
+    for (uint32_t d = 0; d < problem->n_dim; d++)
+        for (uint32_t more = factorise(problem->bound[d], &out->axis[out->n_axis]); more > 0; more--) {
+            out->axis[out->n_axis].dim = d;
+            stride[out->n_axis] = n;
+            n *= out->axis[out->n_axis++].count + 1;
         }
-    }
-    uint32_t *extent[PROBLEM_DIM_MAX], *part[PROBLEM_DIM_MAX];
     for (uint32_t d = 0; d < problem->n_dim; d++) {
-        out->extent[d] = extent[d] = arena_alloc(arena, out->n, sizeof *extent[d]);
-        out->part[d] = part[d] = arena_alloc(arena, out->n, sizeof *part[d]);
+        out->extent[d] = arena_alloc(arena, n, sizeof *out->extent[d]);
+        out->part[d] = arena_alloc(arena, n, sizeof *out->part[d]);
     }
-    double *volume = arena_alloc(arena, out->n, sizeof *volume);
-    out->volume = volume;
+    out->whole = arena_alloc(arena, n, sizeof *out->whole);
+    out->volume = arena_alloc(arena, n, sizeof *out->volume);
     DSE_TRY(arena_check(arena, "a lattice of tiles", err));
-    for (uint32_t i = 0; i < out->n; i++) {
-        for (uint32_t d = 0; d < problem->n_dim; d++)
-            extent[d][i] = 1;
-        for (uint32_t a = 0; a < out->n_axis; a++)
-            for (uint32_t e = i / out->axis[a].stride % (out->axis[a].count + 1); e > 0; e--) {
-                extent[out->axis[a].dim][i] *= out->axis[a].prime;
-                part[out->axis[a].dim][i] += out->axis[a].stride;
-            }
-        volume[i] = 1;
-        for (uint32_t d = 0; d < problem->n_dim; d++)
-            volume[i] *= extent[d][i];
-    }
+    number_nodes(out, stride);
     return DSE_OK;
+}
+
+void lattice_divide(const struct lattice *whole, const uint32_t *factor, struct lattice *out)
+{
+    uint32_t far[LATTICE_AXIS_MAX];
+    out->n_axis = 0;
+    for (uint32_t a = 0; a < whole->n_axis; a++) {
+        struct lattice_axis axis = whole->axis[a];
+        for (uint32_t rest = factor[axis.dim]; rest % axis.prime == 0; rest /= axis.prime)
+            axis.count--;
+        if (axis.count == 0)
+            continue;
+        far[out->n_axis] = axis.stride;
+        out->axis[out->n_axis++] = axis;
+    }
+    number_nodes(out, far);
 }
 
 uint32_t lattice_node(const struct lattice *lattice, const uint32_t *extent)
@@ -93,7 +125,11 @@ void lattice_sweep(const struct lattice *lattice, uint32_t dims, double *value)
         if (!(dims >> axis->dim & 1u))
             continue;
         for (uint32_t begin = 0; begin < lattice->n; begin += block)
-            for (uint32_t i = begin + stride; i < begin + block; i++)
-                value[i] = value[i] < value[i - stride] ? value[i] : value[i - stride];
+            for (uint32_t row = begin + stride; row < begin + block; row += stride) {
+                const double *inside = &value[row - stride];
+#pragma omp simd
+                for (uint32_t i = 0; i < stride; i++)
+                    value[row + i] = value[row + i] < inside[i] ? value[row + i] : inside[i];
+            }
     }
 }

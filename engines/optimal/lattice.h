@@ -23,17 +23,22 @@ struct lattice {
     uint32_t n; /* nodes; 0 is the point, n - 1 the whole problem */
     uint32_t n_dim, n_axis;
     struct lattice_axis axis[LATTICE_AXIS_MAX]; /* (n_axis) */
-    const uint32_t *extent[PROBLEM_DIM_MAX];    /* (n_dim, n) */
-    const uint32_t *part[PROBLEM_DIM_MAX];      /* (n_dim, n) what the extent adds to the node's number */
-    const double *volume;                       /* (n) product of the extents */
+    uint32_t *extent[PROBLEM_DIM_MAX];          /* (n_dim, n) */
+    uint32_t *part[PROBLEM_DIM_MAX];            /* (n_dim, n) what the extent adds to the node's number */
+    uint32_t *whole;                            /* (n) the number of the same extents in the whole lattice */
+    double *volume;                             /* (n) product of the extents */
 };
 
 /* The number of nodes, as a double for problems whose lattice is too large to make. */
 double lattice_size(const struct problem *problem);
 
-/* Memory from `arena`. DSE_NO_MEMORY. */
+/* The whole lattice of a problem. Memory from `arena`. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status lattice_new(const struct problem *problem, struct arena *arena,
                                            struct lattice *out, struct dse_error *err);
+
+/* Make `out`, which lattice_new has made for the same problem, the lattice of the bounds divided by `factor`
+ * (n_dim), which divide them. `whole` is left alone. */
+void lattice_divide(const struct lattice *whole, const uint32_t *factor, struct lattice *out);
 
 /* The node of extents (n_dim) that divide the bounds. */
 uint32_t lattice_node(const struct lattice *lattice, const uint32_t *extent);

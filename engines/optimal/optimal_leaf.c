@@ -135,11 +135,11 @@ static bool place_levels(struct leaf *leaf, uint32_t l)
 
 static double goal_of(const struct optimal_walk *walk, uint32_t l, uint32_t mask)
 {
-    const struct optimal_states *out = &walk->sweep->out[l];
+    const struct optimal_states *out = &walk->sweep->at[l + 1];
     for (uint32_t i = 0; i < out->n; i++)
         if (out->mask[i] == mask)
             return walk->frame[l].goal[i];
-    return 0;
+    return INFINITY;
 }
 
 static bool order_levels(struct leaf *leaf, uint32_t l, uint32_t mask, double spent)
@@ -153,7 +153,7 @@ static bool order_levels(struct leaf *leaf, uint32_t l, uint32_t mask, double sp
         double more;
         const uint32_t open =
             optimal_mask_open(sweep->model, l,
-                              optimal_order_price(sweep->model, sweep->spread, sweep->price, l, mask,
+                              optimal_order_price(sweep->model, &sweep->spread, sweep->price, l, mask,
                                                   leaf->begin[l], walk->frame[l].end, order, &more));
         if (spent + more + goal_of(walk, l, open) >= walk->limit)
             continue;
@@ -173,5 +173,5 @@ bool optimal_leaf(struct optimal_walk *walk)
         list_orders(sweep->model, &walk->mapping.level[l], &leaf.level[l]);
         leaf.begin[l] = walk->frame[l].candidate[walk->frame[l].at - 1].node;
     }
-    return order_levels(&leaf, 0, 0, optimal_fixed_price(sweep->model, sweep->spread, sweep->price));
+    return order_levels(&leaf, 0, 0, optimal_fixed_price(sweep->model, &sweep->spread, sweep->price));
 }

@@ -11,6 +11,7 @@
  * (t_0 = s_0) the first move counts twice: y = 0 is possible only if the first bound divides 2. */
 #include "engines/optimal/optimal_model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -149,7 +150,8 @@ static void add_ranks(struct optimal_model *model, uint32_t t)
         const struct tensor_rank *rank = &tensor->rank[r];
         for (uint32_t k = 0; k < rank->n_term; k++)
             model->relevant[t] |= 1u << rank->term[k].dim;
-        if (rank->n_term < 2)
+        if (rank->n_term < 2 || model->problem->bound[rank->term[0].dim] == 1 ||
+            model->problem->bound[rank->term[1].dim] == 1)
             continue;
         model->window = (int)t;
         for (uint32_t k = 0; k < 2; k++) {
@@ -157,12 +159,6 @@ static void add_ranks(struct optimal_model *model, uint32_t t)
             model->step[rank->term[k].dim] = rank->term[k].coefficient;
         }
     }
-}
-
-static void node_extents(const struct optimal_model *model, uint32_t node, uint32_t *extent)
-{
-    for (uint32_t d = 0; d < model->problem->n_dim; d++)
-        extent[d] = model->lattice.extent[d][node];
 }
 
 enum dse_status optimal_model_new(const struct problem *problem, const struct architecture *arch,
@@ -193,7 +189,8 @@ enum dse_status optimal_model_new(const struct problem *problem, const struct ar
         for (uint32_t i = 0; i < out->lattice.n; i++) {
             uint32_t extent[PROBLEM_DIM_MAX];
             uint64_t words = 0;
-            node_extents(out, i, extent);
+            for (uint32_t d = 0; d < problem->n_dim; d++)
+                extent[d] = out->lattice.extent[d][i];
             for (uint32_t t = 0; t < problem->n_tensor; t++)
                 words += (uint32_t)out->keep[l] >> t & 1u ? problem_tile_words(problem, t, extent) : 0;
             fits[i] = words <= usable;
@@ -234,6 +231,9 @@ void optimal_spread_complete(const struct optimal_model *model, struct optimal_s
             spread->groups[l][t] = least_words(&problem->tensor[t], count);
     }
     spread->cycles = model->macs / used;
+    for (uint32_t l = 0; l < model->arch->n_level; l++)
+        for (uint32_t d = 0; d < problem->n_dim; d++)
+            spread->span[l][d] = spread->factor[l][d] * (l ? spread->span[l - 1][d] : 1);
 }
 
 /* ---------------------------------------- prices */
@@ -254,87 +254,162 @@ uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *o
     return n;
 }
 
-/* Counts of one level and tensor, per instance (docs/cost-model.md, "Counts"). */
-static double counts_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price, uint32_t l, bool output, double reads, double fills,
-                           double updates, bool linear)
+static void add_piece(struct optimal_toll *toll, double gain, double knee, double slope, double block)
+{
+    if (knee == 0 && block == 0 && toll->n > 0 && toll->piece[0].knee == 0 && toll->piece[0].block == 0) {
+        toll->piece[0].slope += slope * gain / toll->piece[0].gain;
+        return;
+    }
+    if (slope <= 0)
+        return;
+    assert(toll->n < OPTIMAL_PIECE_MAX);
+    toll->piece[toll->n].gain = gain;
+    toll->piece[toll->n].knee = knee;
+    toll->piece[toll->n].slope = slope;
+    toll->piece[toll->n++].block = block;
+}
+
+/* Words of one kind of a level, in each instance: max(0, gain x words - knee). */
+struct counted {
+    double gain, knee;
+};
+
+/* Counts of one level, per instance (docs/cost-model.md, "Counts"). `kind` is PRICE_READ or PRICE_WRITE,
+ * `energy_j` that of an access; the address is `addressed`. */
+static void add_counts(const struct optimal_model *model, const struct optimal_spread *spread,
+                       struct optimal_price price, uint32_t l, struct counted words, enum optimal_what kind,
+                       double energy_j, bool addressed, bool linear, struct optimal_toll *toll)
 {
     const struct storage_level *level = &model->arch->level[l];
-    if (price.what != PRICE_ENERGY) {
-        if (price.level != l)
-            return 0;
-        return price.what == PRICE_READ ? reads / level->read_bandwidth_word_per_cycle
-               : price.what == PRICE_WRITE
-                   ? (fills + updates) / level->write_bandwidth_word_per_cycle
-                   : (reads + fills + updates) / level->shared_bandwidth_word_per_cycle;
+    if (price.what == PRICE_ENERGY) {
+        const double clusters = fmin(spread->used[l], (double)(level->instances / level->cluster_size));
+        const double block = level->block_word;
+        if (addressed)
+            add_piece(toll, words.gain, words.knee, clusters * level->address_energy_j, 0);
+        if (linear)
+            add_piece(toll, words.gain, words.knee, clusters * energy_j / block, 0);
+        else
+            add_piece(toll, words.gain, words.knee, clusters * energy_j, block);
+    } else if (price.level == l && (price.what == PRICE_SHARED || price.what == kind)) {
+        add_piece(toll, words.gain, words.knee,
+                  1 / (price.what == PRICE_READ    ? level->read_bandwidth_word_per_cycle
+                       : price.what == PRICE_WRITE ? level->write_bandwidth_word_per_cycle
+                                                   : level->shared_bandwidth_word_per_cycle),
+                  0);
     }
-    const double clusters = fmin(spread->used[l], (double)(level->instances / level->cluster_size));
-    const double address = (output ? updates : reads) + fills;
-    reads /= level->block_word;
-    fills /= level->block_word;
-    updates /= level->block_word;
-    if (!linear) {
-        reads = ceil(reads);
-        fills = ceil(fills);
-        updates = ceil(updates);
-    }
-    return clusters * (reads * level->read_energy_j + fills * level->write_energy_j +
-                       updates * level->update_energy_j + address * level->address_energy_j);
 }
 
 /* The network below level l, without hops: a router's words are at least those that enter, less what rounding
  * down takes off: one in each record, and there are no more of these than children. */
-static double network_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                            struct optimal_price price, uint32_t l, uint32_t t, double content)
+static void add_network(const struct optimal_model *model, const struct optimal_spread *spread,
+                        struct optimal_price price, uint32_t l, uint32_t t, double gain,
+                        struct optimal_toll *toll)
 {
     const struct storage_level *level = &model->arch->level[l];
-    double entering = content, children = 1;
-    if (price.what != PRICE_ENERGY || level->router_energy_j + level->ingress_energy_j <= 0)
-        return 0;
-    if (t == model->output && !level->reduces)
-        entering = 2 * content - (model->keep[l] >> t & 1u ? fmin(spread->partition[l], content) : 0);
+    const double ingress_j = level->ingress_energy_j * spread->used[l];
+    const double router_j = level->router_energy_j * spread->used[l];
+    double children = 1;
+    if (price.what != PRICE_ENERGY)
+        return;
     for (uint32_t d = 0; (int)t == model->window && d < model->problem->n_dim; d++)
         children *= spread->factor[l][d];
-    return (fmax(0, entering - children) * level->router_energy_j + entering * level->ingress_energy_j) *
-           spread->used[l];
+    if (t == model->output && !level->reduces && !(model->keep[l] >> t & 1u))
+        gain *= 2; /* partial sums go down, too */
+    add_piece(toll, gain, 0, ingress_j, 0);
+    add_piece(toll, gain, children, router_j, 0);
+    if (t == model->output && !level->reduces && (model->keep[l] >> t & 1u)) /* but for an instance's own */
+        add_piece(toll, gain, spread->partition[l], ingress_j + router_j, 0);
 }
 
 /* `words` for each child of level `begin` go through the levels up to `to`, which serves them. */
-static double deliver(const struct optimal_model *model, const struct optimal_spread *spread,
-                      struct optimal_price price, uint32_t t, uint32_t begin, uint32_t to, double words,
-                      bool linear)
+static void add_delivery(const struct optimal_model *model, const struct optimal_spread *spread,
+                         struct optimal_price price, uint32_t t, uint32_t begin, uint32_t to, bool linear,
+                         struct optimal_toll *toll)
 {
+    const struct storage_level *level = &model->arch->level[to];
     const bool output = t == model->output;
-    double sum = 0;
+    double gain = 1;
     for (uint32_t l = begin; l <= to; l++) {
-        words *= spread->groups[l][t];
-        sum += network_price(model, spread, price, l, t, words);
+        gain *= spread->groups[l][t];
+        add_network(model, spread, price, l, t, gain, toll);
     }
-    const double reads = output ? fmax(0, words - spread->partition[to]) : words;
-    return sum + counts_price(model, spread, price, to, output, reads, 0, output ? words : 0, linear);
+    add_counts(model, spread, price, to, (struct counted){gain, output ? spread->partition[to] : 0},
+               PRICE_READ, level->read_energy_j, !output, linear, toll);
+    if (output)
+        add_counts(model, spread, price, to, (struct counted){gain, 0}, PRICE_WRITE, level->update_energy_j,
+                   true, linear, toll);
+}
+
+void optimal_toll_new(const struct optimal_model *model, const struct optimal_spread *spread,
+                      struct optimal_price price, uint32_t e, bool linear, struct optimal_toll *out)
+{
+    const struct optimal_event *event = &model->event[e];
+    const uint32_t *factor = spread->factor[event->from + 1];
+    double knee = event->tensor == model->output ? spread->partition[event->from] : 0;
+    /* Groups of different sizes: the mean over the children may come out below a whole number. */
+    for (uint32_t d = 0; (int)event->tensor == model->window && d < model->problem->n_dim; d++)
+        if (model->partner[d] < d && factor[d] > 1 && factor[model->partner[d]] > 1)
+            knee = 1;
+    out->n = 0;
+    add_counts(model, spread, price, event->from, (struct counted){1, knee}, PRICE_WRITE,
+               model->arch->level[event->from].write_energy_j, true, linear, out);
+    add_delivery(model, spread, price, event->tensor, event->from + 1, event->to, linear, out);
+}
+
+/* ceil() of 0 .. 2^52, for vectors. */
+static inline double whole_blocks(double x)
+{
+    const double round = (x + 0x1p52) - 0x1p52;
+    return round < x ? round + 1 : round;
+}
+
+void optimal_toll_prices(const struct optimal_toll *toll, const double *words, uint32_t n, double *price)
+{
+    for (uint32_t i = 0; i < n; i++)
+        price[i] = 0;
+    for (uint32_t k = 0; k < toll->n; k++) {
+        const double gain = toll->piece[k].gain, knee = toll->piece[k].knee, slope = toll->piece[k].slope;
+        const double block = toll->piece[k].block;
+        if (block == 0) {
+#pragma omp simd
+            for (uint32_t i = 0; i < n; i++) {
+                const double over = gain * words[i] - knee;
+                price[i] += over > 0 ? slope * over : 0;
+            }
+        } else {
+#pragma omp simd
+            for (uint32_t i = 0; i < n; i++) {
+                const double over = gain * words[i] - knee;
+                price[i] += over > 0 ? slope * whole_blocks(over / block) : 0;
+            }
+        }
+    }
+}
+
+static double toll_price(const struct optimal_toll *toll, double words)
+{
+    double price;
+    optimal_toll_prices(toll, &words, 1, &price);
+    return price;
 }
 
 double optimal_event_price(const struct optimal_model *model, const struct optimal_spread *spread,
                            struct optimal_price price, uint32_t e, double words, bool linear)
 {
-    const struct optimal_event *event = &model->event[e];
-    const bool output = event->tensor == model->output;
-    const uint32_t *factor = spread->factor[event->from + 1];
-    double fills = output ? fmax(0, words - spread->partition[event->from]) : words;
-    /* Groups of different sizes: the mean over the children may come out below a whole number. */
-    for (uint32_t d = 0; (int)event->tensor == model->window && d < model->problem->n_dim; d++)
-        if (model->partner[d] < d && factor[d] > 1 && factor[model->partner[d]] > 1)
-            fills = fmax(0, words - 1);
-    return counts_price(model, spread, price, event->from, output, 0, fills, 0, linear) +
-           deliver(model, spread, price, event->tensor, event->from + 1, event->to, words, linear);
+    struct optimal_toll toll;
+    optimal_toll_new(model, spread, price, e, linear, &toll);
+    return toll_price(&toll, words);
 }
 
 double optimal_fixed_price(const struct optimal_model *model, const struct optimal_spread *spread,
                            struct optimal_price price)
 {
     double sum = price.what == PRICE_ENERGY ? model->macs * model->arch->mac.energy_j : 0;
-    for (uint32_t t = 0; t < model->problem->n_tensor; t++)
-        sum += deliver(model, spread, price, t, 0, model->innermost[t], spread->cycles, false);
+    for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
+        struct optimal_toll toll = {.n = 0};
+        add_delivery(model, spread, price, t, 0, model->innermost[t], false, &toll);
+        sum += toll_price(&toll, spread->cycles);
+    }
     return sum;
 }
 
@@ -361,29 +436,51 @@ double optimal_quick_price(const struct optimal_model *model, const struct optim
     return sum;
 }
 
-/* Extents of the tile of event e that is M at level l. */
+/* Extents of the tile of event e that closes at `node`: without the spatial factors further out. */
 static void tile_of(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,
-                    uint32_t l, uint32_t node, uint32_t *extent)
+                    uint32_t node, uint32_t *extent)
 {
-    node_extents(model, node, extent);
-    for (uint32_t i = model->event[e].from + 1; i <= l; i++)
-        for (uint32_t d = 0; d < model->problem->n_dim; d++)
-            extent[d] /= spread->factor[i][d];
+    for (uint32_t d = 0; d < model->problem->n_dim; d++)
+        extent[d] = spread->tiles->extent[d][node] * spread->span[model->event[e].from][d];
 }
 
-static double visits(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,
-                     uint32_t node)
+static double visits(const struct optimal_spread *spread, uint32_t node)
 {
-    return model->macs / (model->lattice.volume[node] * spread->used[l]);
+    return spread->tiles->volume[spread->tiles->n - 1] / spread->tiles->volume[node];
+}
+
+void optimal_close_words(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,
+                         double *words)
+{
+    const struct lattice *tiles = spread->tiles;
+    const struct tensor *tensor = &model->problem->tensor[model->event[e].tensor];
+    const uint32_t *span = spread->span[model->event[e].from];
+    const double all = tiles->volume[tiles->n - 1];
+    for (uint32_t i = 0; i < tiles->n; i++)
+        words[i] = all / tiles->volume[i];
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        const struct tensor_rank *rank = &tensor->rank[r];
+        const uint32_t a = rank->term[0].dim, b = rank->term[rank->n_term - 1].dim;
+        const uint32_t *tile_a = tiles->extent[a], *tile_b = tiles->extent[b];
+        const uint32_t step_a = rank->term[0].coefficient * span[a];
+        const uint32_t step_b = rank->n_term > 1 ? rank->term[1].coefficient * span[b] : 0;
+        const uint32_t less =
+            rank->term[0].coefficient + (rank->n_term > 1 ? rank->term[1].coefficient : 0) - 1;
+#pragma omp simd
+        for (uint32_t i = 0; i < tiles->n; i++)
+            words[i] *= (double)(int32_t)(step_a * tile_a[i] + step_b * tile_b[i] - less);
+    }
 }
 
 /* Can a x = b y hold for the moves of p and its partner from `node` on, the first one counted `twice`? */
-static bool may_match(const struct optimal_model *model, uint32_t node, uint32_t p, bool twice)
+static bool may_match(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,
+                      uint32_t node, uint32_t p, bool twice)
 {
     const uint32_t q = model->partner[p];
     if (q >= model->problem->n_dim)
         return false;
-    const uint32_t here = model->lattice.extent[p][node], there = model->lattice.extent[q][node];
+    const uint32_t here = spread->tiles->extent[p][node] * spread->span[l][p];
+    const uint32_t there = spread->tiles->extent[q][node] * spread->span[l][q];
     const uint32_t left_p = model->problem->bound[p] / here, left_q = model->problem->bound[q] / there;
     const uint64_t a = (uint64_t)model->step[p] * here, b = (uint64_t)model->step[q] * there;
     if (left_p == 1 || left_q == 1)
@@ -393,9 +490,19 @@ static bool may_match(const struct optimal_model *model, uint32_t node, uint32_t
     return !is_prime(left_p) || (twice ? 2 : 1) * a % b == 0;
 }
 
-bool optimal_may_slide_on(const struct optimal_model *model, uint32_t node, uint32_t p)
+bool optimal_may_slide_on(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,
+                          uint32_t node, uint32_t p)
 {
-    return may_match(model, node, p, true);
+    return may_match(model, spread, l, node, p, true);
+}
+
+bool optimal_may_match(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,
+                       uint32_t node)
+{
+    bool match = false;
+    for (uint32_t d = 0; d < model->problem->n_dim; d++)
+        match = match || may_match(model, spread, l, node, d, false);
+    return match;
 }
 
 double optimal_close_price(const struct optimal_model *model, const struct optimal_spread *spread,
@@ -403,12 +510,9 @@ double optimal_close_price(const struct optimal_model *model, const struct optim
 {
     const uint32_t t = model->event[e].tensor;
     uint32_t extent[PROBLEM_DIM_MAX];
-    bool match = false;
-    tile_of(model, spread, e, l, node, extent);
-    for (uint32_t d = 0; (int)t == model->window && !direct && d < model->problem->n_dim; d++)
-        match = match || may_match(model, node, d, false);
-    const double words =
-        (double)problem_tile_words(model->problem, t, extent) * visits(model, spread, l, node);
+    tile_of(model, spread, e, node, extent);
+    const bool match = (int)t == model->window && !direct && optimal_may_match(model, spread, l, node);
+    const double words = (double)problem_tile_words(model->problem, t, extent) * visits(spread, node);
     return optimal_event_price(model, spread, price, e, match ? words / 2 : words, false);
 }
 
@@ -418,19 +522,19 @@ double optimal_slide_words(const struct optimal_model *model, const struct optim
     const struct tensor *tensor = &model->problem->tensor[model->event[e].tensor];
     uint32_t extent[PROBLEM_DIM_MAX];
     double whole = 1, kept = 1;
-    tile_of(model, spread, e, l, node, extent);
+    tile_of(model, spread, e, node, extent);
     for (uint32_t r = 0; r < tensor->n_rank; r++) {
         double width = 1, move = 0;
         for (uint32_t k = 0; k < tensor->rank[r].n_term; k++) {
             const struct projection_term *term = &tensor->rank[r].term[k];
             width += (double)term->coefficient * (extent[term->dim] - 1);
             if (term->dim == p)
-                move = (double)term->coefficient * model->lattice.extent[p][node];
+                move = (double)term->coefficient * spread->tiles->extent[p][node] * spread->span[l][p];
         }
         whole *= width;
         kept *= fmax(0, width - move);
     }
-    return (after ? kept : whole - kept) * visits(model, spread, l, node);
+    return (after ? kept : whole - kept) * visits(spread, node);
 }
 
 int optimal_stationary(const struct optimal_model *model, uint32_t d)

@@ -34,7 +34,7 @@ struct optimal_model {
     struct lattice lattice;
     double macs;
     uint32_t output;                        /* the tensor that is written */
-    int window;                             /* the tensor with sums of two dimensions in a rank, or -1 */
+    int window;                             /* the tensor with sums of two dimensions with loops, or -1 */
     uint32_t relevant[PROBLEM_TENSOR_MAX];  /* (n_tensor) dimensions that move it */
     uint8_t partner[PROBLEM_DIM_MAX];       /* of the window tensor: the other one in the rank; n_dim: none */
     uint32_t step[PROBLEM_DIM_MAX];         /* of the window tensor: its coefficient */
@@ -58,9 +58,13 @@ DSE_MUST_CHECK enum dse_status optimal_model_new(const struct problem *problem,
                                                  const struct architecture *arch, struct arena *arena,
                                                  struct optimal_model *out, struct dse_error *err);
 
-/* The spatial factors of all levels, and what follows from them. */
+/* The spatial factors of all levels, and what follows from them. A tile of a level is that of its temporal
+ * loops and of those further in, times `span`; only the former is a node, of the lattice of what the spatial
+ * factors leave. So the spatial loops of a level leave a node as it is. */
 struct optimal_spread {
     uint32_t factor[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];  /* (n_level, n_dim) */
+    uint32_t span[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];    /* (n_level, n_dim) product with those further in */
+    const struct lattice *tiles;                       /* set by optimal_sweep_run */
     double used[ARCH_LEVEL_MAX];                       /* instances of a level in use */
     double groups[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* least number of different tiles below a level */
     double partition[ARCH_LEVEL_MAX];                  /* words of the output that are an instance's own */
@@ -82,8 +86,25 @@ enum { OPTIMAL_PRICE_MAX = 1 + 3 * ARCH_LEVEL_MAX };
 /* The bandwidths that are limited, energy first; returns how many. */
 uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out);
 
-/* The price of event e when `words` enter each instance. Grows with the words. `linear`: parts of blocks
- * count as such, so that the prices of parts of the words add up to no more than the price of all. */
+/* The price of words that enter each instance: a sum of slope x max(0, gain x words - knee), some of them
+ * in whole blocks. It grows with the words. */
+enum { OPTIMAL_PIECE_MAX = 8 + 3 * ARCH_LEVEL_MAX };
+struct optimal_toll {
+    uint32_t n;
+    struct {
+        double gain, knee, slope;
+        double block;           /* 0: not in whole blocks */
+    } piece[OPTIMAL_PIECE_MAX]; /* (n) */
+};
+
+/* That of event e. `linear`: parts of blocks count as such, so that the prices of parts of the words add up
+ * to no more than the price of all. */
+void optimal_toll_new(const struct optimal_model *model, const struct optimal_spread *spread,
+                      struct optimal_price price, uint32_t e, bool linear, struct optimal_toll *out);
+/* `price` (n) of `words` (n). */
+void optimal_toll_prices(const struct optimal_toll *toll, const double *words, uint32_t n, double *price);
+
+/* The price of event e when `words` enter each instance. */
 double optimal_event_price(const struct optimal_model *model, const struct optimal_spread *spread,
                            struct optimal_price price, uint32_t e, double words, bool linear);
 
@@ -101,11 +122,19 @@ double optimal_least_event(const struct optimal_model *model, const struct optim
 double optimal_quick_price(const struct optimal_model *model, const struct optimal_spread *spread,
                            struct optimal_price price);
 
+/* Words of event e when it closes at `node` (n): the same at every level. */
+void optimal_close_words(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,
+                         double *words);
+
 /* Event e when it closes at `node` at level l, by a loop that moves its tile as a whole. Not `direct` (loops
  * that do not move it came first): moves that happen to be equal may save up to half of it (see
  * optimal_model.c), where they can be. */
 double optimal_close_price(const struct optimal_model *model, const struct optimal_spread *spread,
                            struct optimal_price price, uint32_t e, uint32_t l, uint32_t node, bool direct);
+
+/* May moves from `node` on at level l be equal, so that half of the words may be saved? */
+bool optimal_may_match(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,
+                       uint32_t node);
 
 /* Words of event e of the window tensor whose innermost loop slides along dimension p from `node` on: those
  * that are new at every visit, and those of the others that come again once the loop has ended at `node`
@@ -113,9 +142,10 @@ double optimal_close_price(const struct optimal_model *model, const struct optim
 double optimal_slide_words(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,
                            uint32_t l, uint32_t node, uint32_t p, bool after);
 
-/* May a loop further out move the window by as much as one of dimension p that begins at `node`, so that it
- * slides on (apart from two loops of p, the inner one of bound 2)? */
-bool optimal_may_slide_on(const struct optimal_model *model, uint32_t node, uint32_t p);
+/* May a loop further out move the window by as much as one of dimension p that begins at `node` of level l,
+ * so that it slides on (apart from two loops of p, the inner one of bound 2)? */
+bool optimal_may_slide_on(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,
+                          uint32_t node, uint32_t p);
 
 /* The tensor whose events stay open under loops of dimension d, or -1: no dimension has two. */
 int optimal_stationary(const struct optimal_model *model, uint32_t d);

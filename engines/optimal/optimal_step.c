@@ -23,7 +23,7 @@ double optimal_rest_price(const struct optimal_model *model, const struct optima
     for (uint32_t e = 0; e < model->n_event; e++)
         if (is_open(mask, e))
             sum += optimal_close_price(model, spread, price, e, model->arch->n_level - 1,
-                                       model->lattice.n - 1, true);
+                                       spread->tiles->n - 1, true);
     return sum;
 }
 
@@ -50,7 +50,7 @@ static uint32_t add_run(const struct optimal_model *model, const struct optimal_
                         uint32_t to, double spent, struct optimal_choice *choice)
 {
     const uint32_t all = (1u << model->problem->n_dim) - 1;
-    const uint32_t end = lattice_mix(&model->lattice, node, to, all & ~model->relevant[t]);
+    const uint32_t end = lattice_mix(spread->tiles, node, to, all & ~model->relevant[t]);
     uint32_t n = 0;
     if (end == to)
         choice[n++] = (struct optimal_choice){open, spent};
@@ -76,14 +76,14 @@ static uint32_t add_slide(const struct optimal_model *model, const struct optima
 {
     const int still = optimal_stationary(model, p);
     const uint32_t direct = mask >> OPTIMAL_DIRECT, open = events_of(model, still, mask);
-    const uint32_t end = lattice_mix(&model->lattice, from, to, 1u << p);
-    const uint32_t times = model->lattice.extent[p][to] / model->lattice.extent[p][from];
+    const uint32_t end = lattice_mix(spread->tiles, from, to, 1u << p);
+    const uint32_t times = spread->tiles->extent[p][to] / spread->tiles->extent[p][from];
     const uint32_t rank = 1u << p | 1u << model->partner[p] | ~model->relevant[model->window];
-    const bool more = model->lattice.extent[p][to] < model->problem->bound[p];
+    const bool more = spread->tiles->extent[p][to] < spread->tiles->extent[p][spread->tiles->n - 1];
     double spent = close_all(model, spread, price, l, mask & 0xffffu & ~open & ~direct, from);
     /* a further loop of p may slide on if this one is of bound 2 and no loop of the level breaks it */
-    const bool slides_on = optimal_may_slide_on(model, from, p) ||
-                           (times == 2 && more && lattice_mix(&model->lattice, from, to, rank) == to);
+    const bool slides_on = optimal_may_slide_on(model, spread, l, from, p) ||
+                           (times == 2 && more && lattice_mix(spread->tiles, from, to, rank) == to);
     for (uint32_t e = 0; e < model->n_event; e++)
         if (is_open(direct, e))
             spent += slide_price(model, spread, price, e, l, from, end, p, slides_on);
@@ -107,13 +107,13 @@ uint32_t optimal_step(const struct optimal_model *model, const struct optimal_sp
         const uint32_t open = events_of(model, (int)t, mask);
         const uint32_t others = mask & ~(open | open << OPTIMAL_DIRECT);
         /* without a loop of the run it is the choice above */
-        if (open && lattice_mix(&model->lattice, from, to, ~model->relevant[t]) != from)
+        if (open && lattice_mix(spread->tiles, from, to, ~model->relevant[t]) != from)
             n += add_run(model, spread, price, l, open, (int)t, from, to,
                          close_all(model, spread, price, l, others, from), &choice[n]);
     }
     for (uint32_t p = 0; mask >> OPTIMAL_DIRECT && p < model->problem->n_dim; p++)
         if (model->partner[p] < model->problem->n_dim &&
-            model->lattice.extent[p][from] < model->lattice.extent[p][to])
+            spread->tiles->extent[p][from] < spread->tiles->extent[p][to])
             n += add_slide(model, spread, price, l, mask, from, to, p, &choice[n]);
     return n;
 }
@@ -126,15 +126,15 @@ uint32_t optimal_order_price(const struct optimal_model *model, const struct opt
     uint32_t node = from;
     *sum = 0;
     for (uint32_t i = 0; i < problem->n_dim; i++) {
-        const uint32_t p = order[i], end = lattice_mix(&model->lattice, node, to, 1u << p);
+        const uint32_t p = order[i], end = lattice_mix(spread->tiles, node, to, 1u << p);
         if (end == node)
             continue;
         if (node == from && mask >> OPTIMAL_DIRECT && model->partner[p] < problem->n_dim) {
+            const uint32_t *tile = spread->tiles->extent[p];
             const uint32_t rank = 1u << p | 1u << model->partner[p] | ~model->relevant[model->window];
-            const bool slides_on = optimal_may_slide_on(model, from, p) ||
-                                   (model->lattice.extent[p][end] == 2 * model->lattice.extent[p][node] &&
-                                    model->lattice.extent[p][end] < problem->bound[p] &&
-                                    lattice_mix(&model->lattice, from, to, rank) == to);
+            const bool slides_on = optimal_may_slide_on(model, spread, l, from, p) ||
+                                   (tile[end] == 2 * tile[node] && tile[end] < tile[spread->tiles->n - 1] &&
+                                    lattice_mix(spread->tiles, from, to, rank) == to);
             for (uint32_t e = 0; e < model->n_event; e++) {
                 if (!is_open(mask >> OPTIMAL_DIRECT, e))
                     continue;

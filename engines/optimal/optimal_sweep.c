@@ -1,4 +1,4 @@
-/* The dynamic programme. A level's spatial loops shift all values. Its temporal loops are minima over
+/* The dynamic programme. A level's spatial loops leave a node as it is. Its temporal loops are minima over
  * divisors, one pass for each prime, so that a level costs a multiple of its nodes and not of all pairs of
  * tiles (optimal_step.c has the pairs). */
 #include "engines/optimal/optimal_sweep.h"
@@ -16,17 +16,24 @@ enum dse_status optimal_sweep_new(const struct optimal_model *model, struct aren
                                   struct optimal_sweep **out, struct dse_error *err)
 {
     struct optimal_sweep *sweep = arena_alloc(arena, 1, sizeof *sweep);
+    const uint32_t n = model->lattice.n;
     *out = sweep;
     DSE_TRY(arena_check(arena, "a sweep over tiles", err));
     sweep->model = model;
     sweep->arena = arena;
-    for (uint32_t i = 0; i < 4; i++)
-        sweep->scratch[i] = arena_alloc(arena, model->lattice.n, sizeof(double));
-    for (uint32_t e = 0; e < model->n_event; e++)
-        for (uint32_t i = 0; i < 2; i++)
-            sweep->close[e][i] = arena_alloc(arena, model->lattice.n, sizeof(double));
+    DSE_TRY(lattice_new(model->problem, arena, &sweep->tiles, err));
+    for (uint32_t i = 0; i < sizeof sweep->scratch / sizeof sweep->scratch[0]; i++)
+        sweep->scratch[i] = arena_alloc(arena, n, sizeof(double));
+    for (uint32_t e = 0; e < model->n_event; e++) {
+        const bool window = (int)model->event[e].tensor == model->window;
+        sweep->words[e] = arena_alloc(arena, n, sizeof(double));
+        sweep->close[e] = arena_alloc(arena, n, sizeof(double));
+        sweep->half[e] = window ? arena_alloc(arena, n, sizeof(double)) : NULL;
+        sweep->settle[e] = window ? arena_alloc(arena, n, sizeof(double)) : sweep->close[e];
+    }
     for (uint32_t l = 0; l < model->arch->n_level; l++)
-        sweep->least[l] = arena_alloc(arena, model->lattice.n, sizeof(double));
+        sweep->least[l] = arena_alloc(arena, n, sizeof(double));
+    sweep->flag = arena_alloc(arena, n, 1);
     return arena_check(arena, "a sweep over tiles", err);
 }
 
@@ -34,6 +41,13 @@ static void fill(double *value, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         value[i] = INFINITY;
+}
+
+static void lower_all(double *into, const double *from, uint32_t n)
+{
+#pragma omp simd
+    for (uint32_t i = 0; i < n; i++)
+        into[i] = lower(into[i], from[i]);
 }
 
 /* The values of a mask, made when it comes up first; NULL without memory. */
@@ -50,7 +64,7 @@ static double *values_of(struct optimal_sweep *sweep, struct optimal_states *sta
         states->value[i] = arena_alloc_unset(sweep->arena, sweep->model->lattice.n, sizeof(double));
     if (!states->value[i])
         return NULL;
-    fill(states->value[i], sweep->model->lattice.n);
+    fill(states->value[i], sweep->tiles.n);
     states->mask[i] = mask;
     states->n++;
     return states->value[i];
@@ -60,58 +74,65 @@ static bool merge(struct optimal_sweep *sweep, struct optimal_states *states, ui
                   const double *from)
 {
     double *value = values_of(sweep, states, mask);
-    for (uint32_t i = 0; value && i < sweep->model->lattice.n; i++)
-        value[i] = lower(value[i], from[i]);
+    if (value)
+        lower_all(value, from, sweep->tiles.n);
     return value != NULL;
 }
 
-/* `in` of level l from `out` of the level inside. */
-static bool shift(struct optimal_sweep *sweep, uint32_t l)
-{
-    const struct lattice *lattice = &sweep->model->lattice;
-    const struct optimal_states *inside = &sweep->out[l - 1];
-    const uint32_t *factor = sweep->spread->factor[l], by = lattice_node(lattice, factor);
-    fill(sweep->least[l], lattice->n);
-    for (uint32_t i = 0; i < inside->n; i++)
-        if (!values_of(sweep, &sweep->in[l], inside->mask[i]))
-            return false;
-    for (uint32_t node = 0; node + by < lattice->n; node++) {
-        bool within = true;
-        for (uint32_t d = 0; d < lattice->n_dim; d++)
-            within = within && sweep->model->problem->bound[d] / lattice->extent[d][node] % factor[d] == 0;
-        for (uint32_t i = 0; within && i < inside->n; i++) {
-            double *value = values_of(sweep, &sweep->in[l], inside->mask[i]);
-            value[node + by] = inside->value[i][node];
-            sweep->least[l][node + by] = lower(sweep->least[l][node + by], value[node + by]);
-        }
-    }
-    return true;
-}
-
-/* What event e costs when it closes at a node of level l, computed when it is asked for first. */
-static double closing(struct optimal_sweep *sweep, uint32_t l, uint32_t e, bool direct, uint32_t node)
+/* What all events cost where they close, at any level. */
+static void price_events(struct optimal_sweep *sweep)
 {
     const struct optimal_model *model = sweep->model;
-    double *price = &sweep->close[e][direct || (int)model->event[e].tensor != model->window][node];
-    if (isnan(*price))
-        *price = optimal_close_price(model, sweep->spread, sweep->price, e, l, node, direct);
-    return *price;
+    const struct optimal_spread *spread = &sweep->spread;
+    for (uint32_t e = 0; e < model->n_event; e++) {
+        struct optimal_toll toll;
+        optimal_toll_new(model, spread, sweep->price, e, false, &toll);
+        optimal_close_words(model, spread, e, sweep->words[e]);
+        optimal_toll_prices(&toll, sweep->words[e], sweep->tiles.n, sweep->close[e]);
+        sweep->least_event[e] = optimal_least_event(model, spread, sweep->price, e);
+        if (!sweep->half[e])
+            continue;
+        double *half = sweep->scratch[0];
+        for (uint32_t i = 0; i < sweep->tiles.n; i++)
+            half[i] = sweep->words[e][i] / 2;
+        optimal_toll_prices(&toll, half, sweep->tiles.n, sweep->half[e]);
+        optimal_toll_new(model, spread, sweep->price, e, true, &sweep->part[e]);
+    }
+}
+
+/* What events of the window tensor cost at level l that are not direct. */
+static void settle_events(struct optimal_sweep *sweep, uint32_t l)
+{
+    const struct optimal_model *model = sweep->model;
+    const struct lattice *tiles = &sweep->tiles;
+    if (model->window < 0)
+        return;
+    uint32_t sums = 0; /* dimensions that a match depends on */
+    for (uint32_t d = 0; d < model->problem->n_dim; d++)
+        if (model->partner[d] < model->problem->n_dim)
+            sums |= 1u << d;
+    for (uint32_t i = 0; i < tiles->n; i++) {
+        const uint32_t same = lattice_mix(tiles, 0, i, sums);
+        sweep->flag[i] = same == i ? optimal_may_match(model, &sweep->spread, l, i) : sweep->flag[same];
+    }
+    for (uint32_t e = 0; e < model->n_event; e++)
+        for (uint32_t i = 0; sweep->half[e] && i < tiles->n; i++)
+            sweep->settle[e][i] = sweep->flag[i] ? sweep->half[e][i] : sweep->close[e][i];
 }
 
 /* into = min(into, from + what the events of `mask` cost). */
-static void close_into(struct optimal_sweep *sweep, uint32_t l, const double *from, uint32_t mask,
-                       double *into)
+static void close_into(struct optimal_sweep *sweep, const double *from, uint32_t mask, double *into)
 {
-    for (uint32_t i = 0; i < sweep->model->lattice.n; i++) {
-        if (from[i] == INFINITY)
-            continue;
-        double sum = from[i];
-        for (uint32_t left = mask & 0xffffu; left; left &= left - 1) {
-            const uint32_t e = (uint32_t)__builtin_ctz(left);
-            sum += closing(sweep, l, e, mask >> (OPTIMAL_DIRECT + e) & 1u, i);
-        }
-        into[i] = lower(into[i], sum);
+    double *sum = sweep->scratch[4];
+    for (uint32_t left = mask & 0xffffu; left; left &= left - 1) {
+        const uint32_t e = (uint32_t)__builtin_ctz(left);
+        const double *price = mask >> (OPTIMAL_DIRECT + e) & 1u ? sweep->close[e] : sweep->settle[e];
+#pragma omp simd
+        for (uint32_t i = 0; i < sweep->tiles.n; i++)
+            sum[i] = from[i] + price[i];
+        from = sum;
     }
+    lower_all(into, from, sweep->tiles.n);
 }
 
 /* The values of `run`, where tensor t's events `open` (none: 0) stay open: on with loops that leave it alone
@@ -119,23 +140,17 @@ static void close_into(struct optimal_sweep *sweep, uint32_t l, const double *fr
 static bool end_run(struct optimal_sweep *sweep, uint32_t l, int t, uint32_t open, uint32_t dims, double *run,
                     double *rest)
 {
-    const struct optimal_model *model = sweep->model;
     bool any = false;
-    for (uint32_t i = 0; i < model->lattice.n && !any; i++)
+    for (uint32_t i = 0; i < sweep->tiles.n && !any; i++)
         any = run[i] < INFINITY;
     if (!any)
         return true;
     if (open) {
-        lattice_sweep(&model->lattice, dims & ~model->relevant[t], run);
-        if (!merge(sweep, &sweep->out[l], open, run))
+        lattice_sweep(&sweep->tiles, dims & ~sweep->model->relevant[t], run);
+        if (!merge(sweep, &sweep->at[l + 1], open, run))
             return false;
     }
-    for (uint32_t e = 0; e < model->n_event; e++)
-        for (uint32_t i = 0; (open >> e & 1u) && i < model->lattice.n; i++)
-            if (run[i] < INFINITY)
-                run[i] += closing(sweep, l, e, false, i);
-    for (uint32_t i = 0; i < model->lattice.n; i++)
-        rest[i] = lower(rest[i], run[i]);
+    close_into(sweep, run, open, rest);
     return true;
 }
 
@@ -144,7 +159,7 @@ static bool runs(struct optimal_sweep *sweep, uint32_t l, double *rest)
 {
     const struct optimal_model *model = sweep->model;
     const uint32_t all = (1u << model->problem->n_dim) - 1;
-    const struct optimal_states *in = &sweep->in[l];
+    const struct optimal_states *in = &sweep->at[l];
     for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
         for (uint32_t i = 0; i < in->n; i++) {
             const uint32_t open = in->mask[i] & model->of_tensor[t];
@@ -153,10 +168,10 @@ static bool runs(struct optimal_sweep *sweep, uint32_t l, double *rest)
                 first = (in->mask[k] & model->of_tensor[t]) != open;
             if (!first)
                 continue;
-            fill(sweep->scratch[1], model->lattice.n);
+            fill(sweep->scratch[1], sweep->tiles.n);
             for (uint32_t k = i; k < in->n; k++)
                 if ((in->mask[k] & model->of_tensor[t]) == open)
-                    close_into(sweep, l, in->value[k], in->mask[k] & ~(open | open << OPTIMAL_DIRECT),
+                    close_into(sweep, in->value[k], in->mask[k] & ~(open | open << OPTIMAL_DIRECT),
                                sweep->scratch[1]);
             if (!end_run(sweep, l, (int)t, open, all, sweep->scratch[1], rest))
                 return false;
@@ -165,12 +180,33 @@ static bool runs(struct optimal_sweep *sweep, uint32_t l, double *rest)
     return true;
 }
 
-/* A part of the words of a slide, by a price of which the parts add up to no more than the whole's. */
-static double slide_price(const struct optimal_sweep *sweep, uint32_t e, uint32_t l, uint32_t node,
-                          uint32_t p, bool after)
+/* Add what a slide along p costs: parts of the words (optimal_slide_words), priced so that the parts add up
+ * to no more than the whole. */
+static void add_slide(struct optimal_sweep *sweep, uint32_t direct, uint32_t l, uint32_t p, bool after,
+                      double *value)
 {
-    return optimal_event_price(sweep->model, sweep->spread, sweep->price, e,
-                               optimal_slide_words(sweep->model, sweep->spread, e, l, node, p, after), true);
+    const struct optimal_model *model = sweep->model;
+    const struct lattice *tiles = &sweep->tiles;
+    const uint32_t q = model->partner[p];
+    double *words = sweep->scratch[2], *price = sweep->scratch[4];
+    for (uint32_t left = direct; left; left &= left - 1) {
+        const uint32_t e = (uint32_t)__builtin_ctz(left);
+        const uint32_t *span = sweep->spread.span[model->event[e].from];
+        const double step_p = (double)model->step[p] * span[p], step_q = (double)model->step[q] * span[q];
+        const double less = (double)model->step[p] + model->step[q] - 1;
+        const double move = (double)model->step[p] * sweep->spread.span[l][p];
+        const uint32_t *tile_p = tiles->extent[p], *tile_q = tiles->extent[q];
+#pragma omp simd
+        for (uint32_t i = 0; i < tiles->n; i++) {
+            const double width = step_p * (int32_t)tile_p[i] + step_q * (int32_t)tile_q[i] - less;
+            const double stays = width - move * (int32_t)tile_p[i];
+            const double kept = (stays > 0 ? stays : 0) * (sweep->words[e][i] / width);
+            words[i] = after ? kept : sweep->words[e][i] - kept;
+        }
+        optimal_toll_prices(&sweep->part[e], words, tiles->n, price);
+        for (uint32_t i = 0; i < tiles->n; i++)
+            value[i] += price[i];
+    }
 }
 
 /* From `from` on the window slides along p, `direct` being the events that it serves and `open` those that p
@@ -179,49 +215,50 @@ static bool slide_on(struct optimal_sweep *sweep, uint32_t l, uint32_t p, uint32
                      const double *from, double *rest)
 {
     const struct optimal_model *model = sweep->model;
-    const struct lattice *lattice = &model->lattice;
-    const uint32_t all = (1u << model->problem->n_dim) - 1;
-    const uint32_t rank = (1u << p | 1u << model->partner[p] | ~model->relevant[model->window]) & all;
+    const struct lattice *tiles = &sweep->tiles;
+    const uint32_t all = (1u << model->problem->n_dim) - 1, sum = 1u << p | 1u << model->partner[p];
+    const uint32_t rank = (sum | ~model->relevant[model->window]) & all;
     const int still = optimal_stationary(model, p);
     double *run = sweep->scratch[1];
-    memcpy(run, from, lattice->n * sizeof *run);
-    lattice_sweep(lattice, 1u << p, run);
-    for (uint32_t i = 0; i < lattice->n; i++)
-        for (uint32_t e = 0; run[i] < INFINITY && e < model->n_event; e++)
-            if (direct >> e & 1u)
-                run[i] += slide_price(sweep, e, l, i, p, true);
+    memcpy(run, from, tiles->n * sizeof *run);
+    lattice_sweep(tiles, 1u << p, run);
+    add_slide(sweep, direct, l, p, true, run);
     if (!end_run(sweep, l, still, open, all, run, rest))
         return false;
-    for (uint32_t i = 0; i < lattice->n; i++) /* equal moves of the other dimension */
-        run[i] = from[i] < INFINITY && optimal_may_slide_on(model, i, p) ? from[i] : INFINITY;
-    lattice_sweep(lattice, 1u << p, run);
+    for (uint32_t i = 0; i < tiles->n; i++) { /* equal moves of the other dimension */
+        const uint32_t same = lattice_mix(tiles, 0, i, sum);
+        sweep->flag[i] = same == i ? optimal_may_slide_on(model, &sweep->spread, l, i, p) : sweep->flag[same];
+        run[i] = sweep->flag[i] ? from[i] : INFINITY;
+    }
+    lattice_sweep(tiles, 1u << p, run);
     if (!end_run(sweep, l, still, open, all, run, rest))
         return false;
     uint32_t two[PROBLEM_DIM_MAX]; /* a loop of bound 2, and more of p further out */
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
         two[d] = d == p ? 2 : 1;
-    if (model->problem->bound[p] % 2 != 0)
+    const uint32_t most = tiles->extent[p][tiles->n - 1];
+    if (most % 2 != 0)
         return true;
-    const uint32_t by = lattice_node(lattice, two);
-    fill(run, lattice->n);
-    for (uint32_t i = 0; i + by < lattice->n; i++) {
-        const uint32_t left = model->problem->bound[p] / lattice->extent[p][i];
+    const uint32_t by = lattice_node(tiles, two);
+    fill(run, tiles->n);
+    for (uint32_t i = 0; i + by < tiles->n; i++) {
+        const uint32_t left = most / tiles->extent[p][i];
         if (left % 2 == 0 && left > 2)
             run[i + by] = from[i];
     }
     double *short_rest = sweep->scratch[2];
-    fill(short_rest, lattice->n);
+    fill(short_rest, tiles->n);
     if (!end_run(sweep, l, still, open, rank & ~(1u << p), run, short_rest))
         return false;
-    lattice_sweep(lattice, rank & ~(1u << p), short_rest);
-    return merge(sweep, &sweep->out[l], 0, short_rest);
+    lattice_sweep(tiles, rank & ~(1u << p), short_rest);
+    return merge(sweep, &sweep->at[l + 1], 0, short_rest);
 }
 
 /* The innermost loop slides the window. */
 static bool slides(struct optimal_sweep *sweep, uint32_t l, uint32_t p, double *rest)
 {
     const struct optimal_model *model = sweep->model;
-    const struct optimal_states *in = &sweep->in[l];
+    const struct optimal_states *in = &sweep->at[l];
     const int still = optimal_stationary(model, p);
     const uint32_t stays = still < 0 ? 0 : model->of_tensor[still];
     double *from = sweep->scratch[3];
@@ -232,55 +269,73 @@ static bool slides(struct optimal_sweep *sweep, uint32_t l, uint32_t p, double *
             first = in->mask[k] >> OPTIMAL_DIRECT != direct || (in->mask[k] & stays) != open;
         if (!first)
             continue;
-        fill(from, model->lattice.n);
+        fill(from, sweep->tiles.n);
         for (uint32_t k = i; k < in->n; k++)
             if (in->mask[k] >> OPTIMAL_DIRECT == direct && (in->mask[k] & stays) == open)
-                close_into(sweep, l, in->value[k], in->mask[k] & 0xffffu & ~open & ~direct, from);
-        for (uint32_t node = 0; node < model->lattice.n; node++)
-            for (uint32_t e = 0; from[node] < INFINITY && e < model->n_event; e++)
-                if (direct >> e & 1u)
-                    from[node] += slide_price(sweep, e, l, node, p, false);
+                close_into(sweep, in->value[k], in->mask[k] & 0xffffu & ~open & ~direct, from);
+        add_slide(sweep, direct, l, p, false, from);
         if (!slide_on(sweep, l, p, direct, open, from, rest))
             return false;
     }
     return true;
 }
 
-/* The temporal loops of level l, its capacity, and its own events. */
-static bool temporal(struct optimal_sweep *sweep, uint32_t l, double limit)
+/* Level l's own events open; states that do not fit, or lead to `limit`, go. */
+static void open_events(struct optimal_sweep *sweep, uint32_t l, double limit)
 {
     const struct optimal_model *model = sweep->model;
-    struct optimal_states *in = &sweep->in[l], *out = &sweep->out[l];
-    double *rest = sweep->scratch[0];
-    for (uint32_t e = 0; e < model->n_event; e++)
-        for (uint32_t i = 0; i < 2 * model->lattice.n; i++)
-            sweep->close[e][i / model->lattice.n][i % model->lattice.n] = NAN;
-    fill(rest, model->lattice.n);
-    for (uint32_t i = 0; i < in->n; i++) {
-        if (!merge(sweep, out, in->mask[i], in->value[i]))
-            return false;
-        close_into(sweep, l, in->value[i], in->mask[i], rest);
-    }
-    if (!runs(sweep, l, rest))
-        return false;
-    for (uint32_t p = 0; p < model->problem->n_dim; p++)
-        if (model->partner[p] < model->problem->n_dim && model->problem->bound[p] > 1 &&
-            !slides(sweep, l, p, rest))
-            return false;
-    lattice_sweep(&model->lattice, (1u << model->problem->n_dim) - 1, rest);
-    if (!merge(sweep, out, 0, rest))
-        return false;
+    const struct lattice *tiles = &sweep->tiles;
+    struct optimal_states *out = &sweep->at[l + 1];
+    const uint8_t *fits = &model->fits[l][lattice_node(&model->lattice, sweep->spread.span[l])];
+    uint32_t n = 0;
     for (uint32_t i = 0; i < out->n; i++) {
-        double left = limit; /* less what is still to be paid */
+        double *value = out->value[i], left = limit; /* less what is still to be paid */
+        bool any = false;
         out->mask[i] = optimal_mask_open(model, l, out->mask[i]);
         for (uint32_t e = 0; e < model->n_event; e++)
             if ((out->mask[i] >> e & 1u) || model->event[e].from > l)
                 left -= sweep->least_event[e];
         left += 1e-12 * limit; /* rounding */
-        for (uint32_t node = 0; node < model->lattice.n; node++)
-            if (!model->fits[l][node] || out->value[i][node] >= left)
-                out->value[i][node] = INFINITY;
+        for (uint32_t node = 0; node < tiles->n; node++) {
+            if (value[node] >= left || !fits[tiles->whole[node]])
+                value[node] = INFINITY;
+            else
+                any = true;
+        }
+        if (!any)
+            continue;
+        out->value[i] = out->value[n];
+        out->value[n] = value;
+        out->mask[n++] = out->mask[i];
     }
+    out->n = n;
+}
+
+/* The temporal loops of level l, its capacity, and its own events. */
+static bool temporal(struct optimal_sweep *sweep, uint32_t l, double limit)
+{
+    const struct optimal_model *model = sweep->model;
+    struct optimal_states *in = &sweep->at[l], *out = &sweep->at[l + 1];
+    double *rest = sweep->scratch[0];
+    out->n = 0;
+    fill(sweep->least[l], sweep->tiles.n);
+    fill(rest, sweep->tiles.n);
+    settle_events(sweep, l);
+    for (uint32_t i = 0; i < in->n; i++) {
+        lower_all(sweep->least[l], in->value[i], sweep->tiles.n);
+        if (!merge(sweep, out, in->mask[i], in->value[i]))
+            return false;
+        close_into(sweep, in->value[i], in->mask[i], rest);
+    }
+    if (!runs(sweep, l, rest))
+        return false;
+    for (uint32_t p = 0; p < model->problem->n_dim; p++)
+        if (model->partner[p] < model->problem->n_dim && !slides(sweep, l, p, rest))
+            return false;
+    lattice_sweep(&sweep->tiles, (1u << model->problem->n_dim) - 1, rest);
+    if (!merge(sweep, out, 0, rest))
+        return false;
+    open_events(sweep, l, limit);
     return true;
 }
 
@@ -289,33 +344,25 @@ enum dse_status optimal_sweep_run(struct optimal_sweep *sweep, const struct opti
                                   struct dse_error *err)
 {
     const struct optimal_model *model = sweep->model;
-    const struct lattice *lattice = &model->lattice;
-    const uint32_t last = model->arch->n_level - 1;
-    bool memory = true;
-    sweep->spread = spread;
+    const uint32_t n_level = model->arch->n_level;
+    sweep->spread = *spread;
+    sweep->spread.tiles = &sweep->tiles;
     sweep->price = price;
-    for (uint32_t e = 0; e < model->n_event; e++)
-        sweep->least_event[e] = optimal_least_event(model, spread, price, e);
-    for (uint32_t l = 0; l <= last && memory; l++) {
-        sweep->in[l].n = sweep->out[l].n = 0;
-        if (l == 0) {
-            double *start = values_of(sweep, &sweep->in[0], 0);
-            fill(sweep->least[0], lattice->n);
-            memory = start != NULL;
-            if (memory)
-                start[lattice_node(lattice, spread->factor[0])] =
-                    sweep->least[0][lattice_node(lattice, spread->factor[0])] =
-                        optimal_fixed_price(model, spread, price);
-        } else {
-            memory = shift(sweep, l);
-        }
-        memory = memory && temporal(sweep, l, limit);
-    }
+    lattice_divide(&model->lattice, spread->span[n_level - 1], &sweep->tiles);
+    price_events(sweep);
+    sweep->at[0].n = 0;
+    double *start = values_of(sweep, &sweep->at[0], 0);
+    if (start)
+        start[0] = optimal_fixed_price(model, spread, price);
+    bool memory = start != NULL;
+    for (uint32_t l = 0; l < n_level && memory; l++)
+        memory = temporal(sweep, l, limit);
     if (!memory)
-        return dse_fail(err, DSE_NO_MEMORY, "no memory for a sweep over %u tiles", lattice->n);
+        return dse_fail(err, DSE_NO_MEMORY, "no memory for a sweep over %u tiles", sweep->tiles.n);
+    const struct optimal_states *last = &sweep->at[n_level];
     *value = INFINITY;
-    for (uint32_t i = 0; i < sweep->out[last].n; i++)
-        *value = lower(*value, sweep->out[last].value[i][lattice->n - 1] +
-                                   optimal_rest_price(model, spread, price, sweep->out[last].mask[i]));
+    for (uint32_t i = 0; i < last->n; i++)
+        *value = lower(*value, last->value[i][sweep->tiles.n - 1] +
+                                   optimal_rest_price(model, &sweep->spread, price, last->mask[i]));
     return DSE_OK;
 }

@@ -19,16 +19,21 @@ struct optimal_states {
 
 struct optimal_sweep {
     const struct optimal_model *model;
-    const struct optimal_spread *spread;
-    struct optimal_price price;
     struct arena *arena;
-    /* [l]: as level l's temporal loops begin, and after them, with level l's events open */
-    struct optimal_states in[ARCH_LEVEL_MAX], out[ARCH_LEVEL_MAX];
-    double *least[ARCH_LEVEL_MAX]; /* (n_level, nodes) of all masks of `in` */
-    double *scratch[4];
+    struct optimal_spread spread; /* of the last run */
+    struct lattice tiles;
+    struct optimal_price price;
+    /* [l]: as level l's temporal loops begin, so [l + 1]: after them, with level l's events open */
+    struct optimal_states at[ARCH_LEVEL_MAX + 1];
+    double *least[ARCH_LEVEL_MAX]; /* (n_level, nodes) of all masks of `at` */
+    double *scratch[5];
     double least_event[OPTIMAL_EVENT_MAX]; /* (n_event) optimal_least_event */
-    /* (n_event, other loops before or direct, nodes) closing at the present level; NAN: not yet known */
-    double *close[OPTIMAL_EVENT_MAX][2];
+    double *words[OPTIMAL_EVENT_MAX];      /* (n_event, nodes) of an event that closes there */
+    double *close[OPTIMAL_EVENT_MAX];      /* (n_event, nodes) its price, direct */
+    double *half[OPTIMAL_EVENT_MAX];       /* (n_event, nodes) of the window tensor: that of half the words */
+    double *settle[OPTIMAL_EVENT_MAX];     /* (n_event, nodes) its price at the present level, not direct */
+    struct optimal_toll part[OPTIMAL_EVENT_MAX]; /* (n_event) of the window tensor: for parts of the words */
+    uint8_t *flag;                               /* (nodes) */
 };
 
 /* Memory from `arena`, also while it runs. DSE_NO_MEMORY. */

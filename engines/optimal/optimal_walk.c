@@ -28,16 +28,17 @@ static double goal_at(const struct optimal_walk *walk, uint32_t l, uint32_t mask
 {
     const struct optimal_sweep *sweep = walk->sweep;
     const struct optimal_frame *frame = &walk->frame[l];
-    const struct optimal_states *out = &sweep->out[l];
+    const struct optimal_states *out = &sweep->at[l + 1];
     struct optimal_choice choice[OPTIMAL_CHOICE_MAX];
     double least = INFINITY;
-    uint32_t n = optimal_step(sweep->model, sweep->spread, sweep->price, l, mask, node, frame->end, choice);
+    uint32_t n = optimal_step(sweep->model, &sweep->spread, sweep->price, l, mask, node, frame->end, choice);
     while (n-- > 0) {
         const uint32_t open = optimal_mask_open(sweep->model, l, choice[n].mask);
         uint32_t i = 0;
         while (i < out->n && out->mask[i] != open)
             i++;
-        least = fmin(least, choice[n].price + (i < out->n ? frame->goal[i] : 0));
+        if (i < out->n) /* else no tile is below the sweep's limit */
+            least = fmin(least, choice[n].price + frame->goal[i]);
     }
     return least;
 }
@@ -54,16 +55,15 @@ static int by_bound(const void *a, const void *b)
 static void find_candidates(struct optimal_walk *walk, uint32_t l)
 {
     const struct optimal_sweep *sweep = walk->sweep;
-    const struct optimal_states *in = &sweep->in[l];
+    const struct optimal_states *in = &sweep->at[l];
     struct optimal_frame *frame = &walk->frame[l];
     double least = INFINITY;
     frame->n = frame->at = 0;
-    for (uint32_t i = 0; i < sweep->out[l].n; i++)
+    for (uint32_t i = 0; i < sweep->at[l + 1].n; i++)
         least = fmin(least, frame->goal[i]);
     for (uint32_t node = 0; node <= frame->end; node++) {
         double bound = INFINITY;
-        if (sweep->least[l][node] + least >= walk->limit ||
-            !lattice_divides(&sweep->model->lattice, node, frame->end))
+        if (sweep->least[l][node] + least >= walk->limit || !lattice_divides(&sweep->tiles, node, frame->end))
             continue;
         for (uint32_t i = 0; i < in->n; i++)
             if (in->value[i][node] + least < walk->limit)
@@ -82,13 +82,13 @@ void optimal_walk_start(struct optimal_walk *walk, double limit)
     mapping_init(&walk->mapping, model->problem, model->arch);
     for (uint32_t l = 0; l <= last; l++)
         for (uint32_t d = 0; d < model->problem->n_dim; d++)
-            walk->mapping.level[l].spatial[d] = sweep->spread->factor[l][d];
+            walk->mapping.level[l].spatial[d] = sweep->spread.factor[l][d];
     walk->limit = limit;
     walk->at = last;
-    walk->frame[last].end = model->lattice.n - 1;
-    for (uint32_t i = 0; i < sweep->out[last].n; i++)
+    walk->frame[last].end = sweep->tiles.n - 1;
+    for (uint32_t i = 0; i < sweep->at[last + 1].n; i++)
         walk->frame[last].goal[i] =
-            optimal_rest_price(model, sweep->spread, sweep->price, sweep->out[last].mask[i]);
+            optimal_rest_price(model, &sweep->spread, sweep->price, sweep->at[last + 1].mask[i]);
     find_candidates(walk, last);
 }
 
@@ -107,13 +107,13 @@ bool optimal_walk_next(struct optimal_walk *walk)
     const uint32_t node = frame->candidate[frame->at++].node;
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
         walk->mapping.level[l].temporal[d] =
-            model->lattice.extent[d][frame->end] / model->lattice.extent[d][node];
+            sweep->tiles.extent[d][frame->end] / sweep->tiles.extent[d][node];
     if (l == 0)
         return optimal_leaf(walk);
     struct optimal_frame *inner = &walk->frame[l - 1];
-    for (uint32_t i = 0; i < sweep->in[l].n; i++)
-        inner->goal[i] = goal_at(walk, l, sweep->in[l].mask[i], node);
-    inner->end = node - lattice_node(&model->lattice, sweep->spread->factor[l]);
+    for (uint32_t i = 0; i < sweep->at[l].n; i++)
+        inner->goal[i] = goal_at(walk, l, sweep->at[l].mask[i], node);
+    inner->end = node;
     walk->at = l - 1;
     find_candidates(walk, l - 1);
     return true;

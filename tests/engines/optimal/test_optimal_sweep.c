@@ -47,37 +47,32 @@ static void reach(struct plain_node *node, uint32_t mask, double value)
 static double plain_sweep(const struct optimal_model *model, const struct optimal_spread *spread,
                           struct optimal_price price, struct arena *arena)
 {
-    const struct lattice *lattice = &model->lattice;
-    struct plain_node *in = arena_alloc(arena, lattice->n, sizeof *in);
+    const struct lattice *tiles = spread->tiles;
+    struct plain_node *in = arena_alloc(arena, tiles->n, sizeof *in);
     double least = INFINITY;
     reach(&in[0], 0, optimal_fixed_price(model, spread, price));
     for (uint32_t l = 0; l < model->arch->n_level; l++) {
-        struct plain_node *out = arena_alloc(arena, lattice->n, sizeof *out);
-        const uint32_t by = lattice_node(lattice, spread->factor[l]);
-        for (uint32_t i = 0; i < lattice->n; i++)
-            for (uint32_t s = 0; s < in[i].n; s++) {
-                uint32_t extent[PROBLEM_DIM_MAX];
-                bool within = true;
-                for (uint32_t d = 0; d < lattice->n_dim; d++) {
-                    extent[d] = lattice->extent[d][i] * spread->factor[l][d];
-                    within = within && model->problem->bound[d] % extent[d] == 0;
-                }
-                for (uint32_t to = 0; within && to < lattice->n; to++) {
+        struct plain_node *out = arena_alloc(arena, tiles->n, sizeof *out);
+        for (uint32_t i = 0; i < tiles->n; i++)
+            for (uint32_t s = 0; s < in[i].n; s++)
+                for (uint32_t to = 0; to < tiles->n; to++) {
                     struct optimal_choice choice[OPTIMAL_CHOICE_MAX];
-                    if (!model->fits[l][to] || !lattice_divides(lattice, i + by, to))
+                    uint32_t extent[PROBLEM_DIM_MAX];
+                    for (uint32_t d = 0; d < model->problem->n_dim; d++)
+                        extent[d] = tiles->extent[d][to] * spread->span[l][d];
+                    if (!model->fits[l][lattice_node(&model->lattice, extent)] ||
+                        !lattice_divides(tiles, i, to))
                         continue;
-                    uint32_t n =
-                        optimal_step(model, spread, price, l, in[i].state[s].mask, i + by, to, choice);
+                    uint32_t n = optimal_step(model, spread, price, l, in[i].state[s].mask, i, to, choice);
                     while (n-- > 0)
                         reach(&out[to], optimal_mask_open(model, l, choice[n].mask),
                               in[i].state[s].value + choice[n].price);
                 }
-            }
         in = out;
     }
-    for (uint32_t s = 0; s < in[lattice->n - 1].n; s++)
-        least = fmin(least, in[lattice->n - 1].state[s].value +
-                                optimal_rest_price(model, spread, price, in[lattice->n - 1].state[s].mask));
+    for (uint32_t s = 0; s < in[tiles->n - 1].n; s++)
+        least = fmin(least, in[tiles->n - 1].state[s].value +
+                                optimal_rest_price(model, spread, price, in[tiles->n - 1].state[s].mask));
     return least;
 }
 
@@ -121,8 +116,8 @@ static void test_the_sweep_is_never_above_its_plain_form(void **state)
             const struct optimal_price price = bench.price[(i + k) % bench.n_price];
             double fast;
             optimal_spread_complete(&bench.model, &spread);
-            const double plain = plain_sweep(&bench.model, &spread, price, &bench.arena);
             assert_int_equal(optimal_sweep_run(bench.sweep, &spread, price, INFINITY, &fast, &err), DSE_OK);
+            const double plain = plain_sweep(&bench.model, &bench.sweep->spread, price, &bench.arena);
             assert_true(fast <= plain * (1 + 1e-12));
             assert_int_equal(fast == INFINITY, plain == INFINITY);
             n++;
