@@ -33,6 +33,7 @@ struct plot_data {
     struct plot_axis x, y;
     size_t facet[RESULT_AXIS_MAX]; /* (n_facet) axes that are neither fixed nor x nor y */
     size_t n_facet;
+    char note[96]; /* what else to say of all that is shown, or "" */
 };
 
 /* Open the cube, find the metric, fix what `where` and axes of length 1 fix. Release with plot_data_close,
@@ -96,10 +97,10 @@ size_t plot_length(const struct plot_data *data, const struct plot_axis *axis);
 /* "PE array 8x8, batch 4" of a panel, into `text`. */
 void plot_panel_title(const struct plot_data *data, size_t panel, struct text_buffer *text);
 
-/* "network ResNet-50, batch 1": what is the same everywhere. */
+/* "network ResNet-50, batch 1": what is the same everywhere, and the note. */
 void plot_fixed_text(const struct plot_data *data, struct text_buffer *text);
 
-/* Letters of that text: 0 when nothing is fixed, so that no line is kept free for it. */
+/* Letters of that text: 0 when there is nothing to say, so that no line is kept free for it. */
 size_t plot_fixed_letters(const struct plot_data *data);
 
 /* "Global buffer 64 KiB, DRAM bandwidth 8 GB/s": where a cell is, without the fixed axes. */

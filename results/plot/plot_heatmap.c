@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "results/cube/cube_read.h"
 #include "results/plot/plot_gnuplot.h"
 #include "results/plot/plot_kinds.h"
 
@@ -94,6 +95,24 @@ static enum dse_status survey(struct plot_job *job, struct heatmap *map, struct 
         map->low -= room;
         map->high += room;
     }
+    return DSE_OK;
+}
+
+/* How many cells are proved: each search of theirs ended as optimal. */
+static enum dse_status note_proofs(struct plot_data *data, const struct heatmap *map, struct dse_error *err)
+{
+    const char *const *stop;
+    size_t n, n_cell = map->n_panel * map->n_x * map->n_y, n_proved = 0;
+    DSE_TRY(cube_read_text(data->path, "stop", &data->arena, &stop, &n, err));
+    for (size_t i = 0; n == data->n_cell && i < n_cell; i++) {
+        size_t at = i % (map->n_x * map->n_y);
+        size_t cell = plot_cell(data, i / (map->n_x * map->n_y), at % map->n_x, at / map->n_x);
+        n_proved += !isnan(data->value[cell]) && strcmp(stop[cell], "optimal") == 0;
+    }
+    if (n_proved == n_cell)
+        snprintf(data->note, sizeof data->note, "all cells proved optimal");
+    else if (n_proved > 0)
+        snprintf(data->note, sizeof data->note, "%zu of %zu cells proved optimal", n_proved, n_cell);
     return DSE_OK;
 }
 
@@ -287,6 +306,7 @@ enum dse_status plot_heatmap(struct plot_job *job, struct dse_error *err)
     if (map.n_panel > limit)
         return too_many(data, map.n_panel, limit, err);
     DSE_TRY(survey(job, &map, err));
+    DSE_TRY(note_proofs(data, &map, err));
     DSE_TRY(plot_ticks(data, &data->x, &map.x_label, map.x_title, sizeof map.x_title, err));
     DSE_TRY(plot_ticks(data, &data->y, &map.y_label, map.y_title, sizeof map.y_title, err));
     DSE_TRY(plot_panel_titles(data, &title, err));

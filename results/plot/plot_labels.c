@@ -37,6 +37,8 @@ void plot_fixed_text(const struct plot_data *data, struct text_buffer *text)
         if (data->is_fixed[a] && a != data->x.axis && a != data->y.axis)
             append_place(data, a, data->fixed[a], text);
     }
+    if (data->note[0])
+        text_append(text, "%s%s", text->length ? ", " : "", data->note);
 }
 
 size_t plot_fixed_letters(const struct plot_data *data)

@@ -106,7 +106,7 @@ static inline size_t sample_point(unsigned cell, struct point_record *point,
     point->seconds = 0.25;
     point->evaluations = 1000 + cell;
     point->draws = 5000 + cell;
-    point->stop = "converged";
+    point->stop = index[2] == 0 ? "optimal" : "converged";
     if (cell == SAMPLE_INFEASIBLE) {
         point->outcome = RESULT_INFEASIBLE;
         point->reason = "GlobalBuffer needs 133,888 B for Inputs+Outputs, has 131,072 B";

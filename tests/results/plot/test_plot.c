@@ -71,7 +71,7 @@ static void test_plot_script_has_labels_best_and_holes(void **state)
     assert_int_equal(plot_draw(out, figure, &options, &err), DSE_OK);
     char *text = files_read(files_path(script, sizeof script, folder, "f.svg.gp"), NULL);
     assert_non_null(strstr(text, "dse_title = 'It''s `a` \"title\"'\n"));
-    assert_non_null(strstr(text, "dse_subtitle = 'Network alexnet'\n"));
+    assert_non_null(strstr(text, "dse_subtitle = 'Network alexnet, all cells proved optimal'\n"));
     assert_non_null(strstr(text, "dse_x_title = 'DRAM bandwidth (GB/s)'\n"));
     assert_non_null(strstr(text, "dse_y_title = 'Global buffer capacity (KiB)'\n"));
     assert_non_null(strstr(text, "dse_colour_title = 'Latency (ms)'\n"));
@@ -84,6 +84,12 @@ static void test_plot_script_has_labels_best_and_holes(void **state)
     assert_int_equal(plot_draw(out, figure, &options, &err), DSE_OK);
     text = files_read(script, NULL);
     assert_non_null(strstr(text, "dse_has_infeasible = 1\ndse_has_failed = 0\ndse_has_missing = 1\n"));
+    assert_null(strstr(text, "proved optimal"));
+    free(text);
+    options.n_where = 0; /* 3 buffers x 4 bandwidths of the first network */
+    assert_int_equal(plot_draw(out, figure, &options, &err), DSE_OK);
+    text = files_read(script, NULL);
+    assert_non_null(strstr(text, "dse_subtitle = '12 of 24 cells proved optimal'\n"));
     free(text);
 }
 
