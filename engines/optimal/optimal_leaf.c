@@ -148,6 +148,7 @@ static bool order_levels(struct leaf *leaf, uint32_t l, uint32_t mask, double sp
     const struct optimal_sweep *sweep = walk->sweep;
     if (l == sweep->model->arch->n_level)
         return place_levels(leaf, 0);
+    spent += optimal_spatial_price(sweep->model, &sweep->spread, sweep->price, l, leaf->begin[l]);
     for (uint32_t i = 0; i < leaf->level[l].n; i++) {
         const uint8_t *order = leaf->level[l].order[i];
         double more;

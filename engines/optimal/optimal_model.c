@@ -1,6 +1,6 @@
 /* The events of a problem on a machine and what they cost. Every function of this file is a lower bound that
- * is exact but for hops (0), two spatial loops that move one rank (their least number of different tiles),
- * and accidental matches.
+ * is exact but for hops (0), two spatial loops that move one rank (their least number of different tiles,
+ * where the tile is not known yet), and accidental matches.
  *
  * Accidental matches. After an irrelevant run ("Temporal reuse": t_0 = 0) a loop j brings nothing when its
  * move equals the sum of the moves inside it. The first relevant loop q never does, so that at least
@@ -206,7 +206,7 @@ static double least_values(const struct tensor_rank *rank, const double *count)
                              : count[rank->term[0].dim] + count[rank->term[1].dim] - 1;
 }
 
-static double least_words(const struct tensor *tensor, const double *count)
+double optimal_least_words(const struct tensor *tensor, const double *count)
 {
     double words = 1;
     for (uint32_t r = 0; r < tensor->n_rank; r++)
@@ -228,212 +228,12 @@ void optimal_spread_complete(const struct optimal_model *model, struct optimal_s
             partition /= model->relevant[model->output] >> d & 1u ? count[d] : 1;
         }
         for (uint32_t t = 0; t < problem->n_tensor; t++)
-            spread->groups[l][t] = least_words(&problem->tensor[t], count);
+            spread->groups[l][t] = optimal_least_words(&problem->tensor[t], count);
     }
     spread->cycles = model->macs / used;
     for (uint32_t l = 0; l < model->arch->n_level; l++)
         for (uint32_t d = 0; d < problem->n_dim; d++)
             spread->span[l][d] = spread->factor[l][d] * (l ? spread->span[l - 1][d] : 1);
-}
-
-/* ---------------------------------------- prices */
-
-uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out)
-{
-    uint32_t n = 0;
-    out[n++] = (struct optimal_price){PRICE_ENERGY, 0};
-    for (uint32_t l = 0; l < arch->n_level; l++) {
-        const struct storage_level *level = &arch->level[l];
-        if (isfinite(level->read_bandwidth_word_per_cycle))
-            out[n++] = (struct optimal_price){PRICE_READ, l};
-        if (isfinite(level->write_bandwidth_word_per_cycle))
-            out[n++] = (struct optimal_price){PRICE_WRITE, l};
-        if (isfinite(level->shared_bandwidth_word_per_cycle))
-            out[n++] = (struct optimal_price){PRICE_SHARED, l};
-    }
-    return n;
-}
-
-static void add_piece(struct optimal_toll *toll, double gain, double knee, double slope, double block)
-{
-    if (knee == 0 && block == 0 && toll->n > 0 && toll->piece[0].knee == 0 && toll->piece[0].block == 0) {
-        toll->piece[0].slope += slope * gain / toll->piece[0].gain;
-        return;
-    }
-    if (slope <= 0)
-        return;
-    assert(toll->n < OPTIMAL_PIECE_MAX);
-    toll->piece[toll->n].gain = gain;
-    toll->piece[toll->n].knee = knee;
-    toll->piece[toll->n].slope = slope;
-    toll->piece[toll->n++].block = block;
-}
-
-/* Words of one kind of a level, in each instance: max(0, gain x words - knee). */
-struct counted {
-    double gain, knee;
-};
-
-/* Counts of one level, per instance (docs/cost-model.md, "Counts"). `kind` is PRICE_READ or PRICE_WRITE,
- * `energy_j` that of an access; the address is `addressed`. */
-static void add_counts(const struct optimal_model *model, const struct optimal_spread *spread,
-                       struct optimal_price price, uint32_t l, struct counted words, enum optimal_what kind,
-                       double energy_j, bool addressed, bool linear, struct optimal_toll *toll)
-{
-    const struct storage_level *level = &model->arch->level[l];
-    if (price.what == PRICE_ENERGY) {
-        const double clusters = fmin(spread->used[l], (double)(level->instances / level->cluster_size));
-        const double block = level->block_word;
-        if (addressed)
-            add_piece(toll, words.gain, words.knee, clusters * level->address_energy_j, 0);
-        if (linear)
-            add_piece(toll, words.gain, words.knee, clusters * energy_j / block, 0);
-        else
-            add_piece(toll, words.gain, words.knee, clusters * energy_j, block);
-    } else if (price.level == l && (price.what == PRICE_SHARED || price.what == kind)) {
-        add_piece(toll, words.gain, words.knee,
-                  1 / (price.what == PRICE_READ    ? level->read_bandwidth_word_per_cycle
-                       : price.what == PRICE_WRITE ? level->write_bandwidth_word_per_cycle
-                                                   : level->shared_bandwidth_word_per_cycle),
-                  0);
-    }
-}
-
-/* The network below level l, without hops: a router's words are at least those that enter, less what rounding
- * down takes off: one in each record, and there are no more of these than children. */
-static void add_network(const struct optimal_model *model, const struct optimal_spread *spread,
-                        struct optimal_price price, uint32_t l, uint32_t t, double gain,
-                        struct optimal_toll *toll)
-{
-    const struct storage_level *level = &model->arch->level[l];
-    const double ingress_j = level->ingress_energy_j * spread->used[l];
-    const double router_j = level->router_energy_j * spread->used[l];
-    double children = 1;
-    if (price.what != PRICE_ENERGY)
-        return;
-    for (uint32_t d = 0; (int)t == model->window && d < model->problem->n_dim; d++)
-        children *= spread->factor[l][d];
-    if (t == model->output && !level->reduces && !(model->keep[l] >> t & 1u))
-        gain *= 2; /* partial sums go down, too */
-    add_piece(toll, gain, 0, ingress_j, 0);
-    add_piece(toll, gain, children, router_j, 0);
-    if (t == model->output && !level->reduces && (model->keep[l] >> t & 1u)) /* but for an instance's own */
-        add_piece(toll, gain, spread->partition[l], ingress_j + router_j, 0);
-}
-
-/* `words` for each child of level `begin` go through the levels up to `to`, which serves them. */
-static void add_delivery(const struct optimal_model *model, const struct optimal_spread *spread,
-                         struct optimal_price price, uint32_t t, uint32_t begin, uint32_t to, bool linear,
-                         struct optimal_toll *toll)
-{
-    const struct storage_level *level = &model->arch->level[to];
-    const bool output = t == model->output;
-    double gain = 1;
-    for (uint32_t l = begin; l <= to; l++) {
-        gain *= spread->groups[l][t];
-        add_network(model, spread, price, l, t, gain, toll);
-    }
-    add_counts(model, spread, price, to, (struct counted){gain, output ? spread->partition[to] : 0},
-               PRICE_READ, level->read_energy_j, !output, linear, toll);
-    if (output)
-        add_counts(model, spread, price, to, (struct counted){gain, 0}, PRICE_WRITE, level->update_energy_j,
-                   true, linear, toll);
-}
-
-void optimal_toll_new(const struct optimal_model *model, const struct optimal_spread *spread,
-                      struct optimal_price price, uint32_t e, bool linear, struct optimal_toll *out)
-{
-    const struct optimal_event *event = &model->event[e];
-    const uint32_t *factor = spread->factor[event->from + 1];
-    double knee = event->tensor == model->output ? spread->partition[event->from] : 0;
-    /* Groups of different sizes: the mean over the children may come out below a whole number. */
-    for (uint32_t d = 0; (int)event->tensor == model->window && d < model->problem->n_dim; d++)
-        if (model->partner[d] < d && factor[d] > 1 && factor[model->partner[d]] > 1)
-            knee = 1;
-    out->n = 0;
-    add_counts(model, spread, price, event->from, (struct counted){1, knee}, PRICE_WRITE,
-               model->arch->level[event->from].write_energy_j, true, linear, out);
-    add_delivery(model, spread, price, event->tensor, event->from + 1, event->to, linear, out);
-}
-
-/* ceil() of 0 .. 2^52, for vectors. */
-static inline double whole_blocks(double x)
-{
-    const double round = (x + 0x1p52) - 0x1p52;
-    return round < x ? round + 1 : round;
-}
-
-void optimal_toll_prices(const struct optimal_toll *toll, const double *words, uint32_t n, double *price)
-{
-    for (uint32_t i = 0; i < n; i++)
-        price[i] = 0;
-    for (uint32_t k = 0; k < toll->n; k++) {
-        const double gain = toll->piece[k].gain, knee = toll->piece[k].knee, slope = toll->piece[k].slope;
-        const double block = toll->piece[k].block;
-        if (block == 0) {
-#pragma omp simd
-            for (uint32_t i = 0; i < n; i++) {
-                const double over = gain * words[i] - knee;
-                price[i] += over > 0 ? slope * over : 0;
-            }
-        } else {
-#pragma omp simd
-            for (uint32_t i = 0; i < n; i++) {
-                const double over = gain * words[i] - knee;
-                price[i] += over > 0 ? slope * whole_blocks(over / block) : 0;
-            }
-        }
-    }
-}
-
-static double toll_price(const struct optimal_toll *toll, double words)
-{
-    double price;
-    optimal_toll_prices(toll, &words, 1, &price);
-    return price;
-}
-
-double optimal_event_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price, uint32_t e, double words, bool linear)
-{
-    struct optimal_toll toll;
-    optimal_toll_new(model, spread, price, e, linear, &toll);
-    return toll_price(&toll, words);
-}
-
-double optimal_fixed_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price)
-{
-    double sum = price.what == PRICE_ENERGY ? model->macs * model->arch->mac.energy_j : 0;
-    for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
-        struct optimal_toll toll = {.n = 0};
-        add_delivery(model, spread, price, t, 0, model->innermost[t], false, &toll);
-        sum += toll_price(&toll, spread->cycles);
-    }
-    return sum;
-}
-
-double optimal_least_event(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price, uint32_t e)
-{
-    const struct optimal_event *event = &model->event[e];
-    double count[PROBLEM_DIM_MAX];
-    for (uint32_t d = 0; d < model->problem->n_dim; d++) {
-        count[d] = model->problem->bound[d];
-        for (uint32_t l = event->from + 1; l < model->arch->n_level; l++)
-            count[d] /= spread->factor[l][d];
-    }
-    return optimal_event_price(model, spread, price, e,
-                               least_words(&model->problem->tensor[event->tensor], count), false);
-}
-
-double optimal_quick_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price)
-{
-    double sum = optimal_fixed_price(model, spread, price);
-    for (uint32_t e = 0; e < model->n_event; e++)
-        sum += optimal_least_event(model, spread, price, e);
-    return sum;
 }
 
 /* Extents of the tile of event e that closes at `node`: without the spatial factors further out. */
@@ -447,6 +247,14 @@ static void tile_of(const struct optimal_model *model, const struct optimal_spre
 static double visits(const struct optimal_spread *spread, uint32_t node)
 {
     return spread->tiles->volume[spread->tiles->n - 1] / spread->tiles->volume[node];
+}
+
+double optimal_close_word(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,
+                          uint32_t node)
+{
+    uint32_t extent[PROBLEM_DIM_MAX];
+    tile_of(model, spread, e, node, extent);
+    return (double)problem_tile_words(model->problem, model->event[e].tensor, extent) * visits(spread, node);
 }
 
 void optimal_close_words(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,
@@ -503,17 +311,6 @@ bool optimal_may_match(const struct optimal_model *model, const struct optimal_s
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
         match = match || may_match(model, spread, l, node, d, false);
     return match;
-}
-
-double optimal_close_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price, uint32_t e, uint32_t l, uint32_t node, bool direct)
-{
-    const uint32_t t = model->event[e].tensor;
-    uint32_t extent[PROBLEM_DIM_MAX];
-    tile_of(model, spread, e, node, extent);
-    const bool match = (int)t == model->window && !direct && optimal_may_match(model, spread, l, node);
-    const double words = (double)problem_tile_words(model->problem, t, extent) * visits(spread, node);
-    return optimal_event_price(model, spread, price, e, match ? words / 2 : words, false);
 }
 
 double optimal_slide_words(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,

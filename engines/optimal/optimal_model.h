@@ -74,63 +74,15 @@ struct optimal_spread {
 /* Fill in what follows from `factor`. */
 void optimal_spread_complete(const struct optimal_model *model, struct optimal_spread *spread);
 
-/* What is priced: joules, or cycles that one bandwidth of a level needs. */
-enum optimal_what { PRICE_ENERGY, PRICE_READ, PRICE_WRITE, PRICE_SHARED };
-struct optimal_price {
-    enum optimal_what what;
-    uint32_t level; /* of a bandwidth */
-};
+/* Different words of a tensor for so many values of each dimension (n_dim), at least (docs/lower-bounds.md,
+ * "Words"): sums of two sets. */
+double optimal_least_words(const struct tensor *tensor, const double *count);
 
-enum { OPTIMAL_PRICE_MAX = 1 + 3 * ARCH_LEVEL_MAX };
-
-/* The bandwidths that are limited, energy first; returns how many. */
-uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out);
-
-/* The price of words that enter each instance: a sum of slope x max(0, gain x words - knee), some of them
- * in whole blocks. It grows with the words. */
-enum { OPTIMAL_PIECE_MAX = 8 + 3 * ARCH_LEVEL_MAX };
-struct optimal_toll {
-    uint32_t n;
-    struct {
-        double gain, knee, slope;
-        double block;           /* 0: not in whole blocks */
-    } piece[OPTIMAL_PIECE_MAX]; /* (n) */
-};
-
-/* That of event e. `linear`: parts of blocks count as such, so that the prices of parts of the words add up
- * to no more than the price of all. */
-void optimal_toll_new(const struct optimal_model *model, const struct optimal_spread *spread,
-                      struct optimal_price price, uint32_t e, bool linear, struct optimal_toll *out);
-/* `price` (n) of `words` (n). */
-void optimal_toll_prices(const struct optimal_toll *toll, const double *words, uint32_t n, double *price);
-
-/* The price of event e when `words` enter each instance. */
-double optimal_event_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price, uint32_t e, double words, bool linear);
-
-/* What every mapping of a spread has in common: MACs and what is delivered to them. */
-double optimal_fixed_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price);
-
-/* What event e costs at least: with the different words needed by one instance (docs/lower-bounds.md,
- * "Words"; spread over the machine, each dimension has as many values as are left inside). */
-double optimal_least_event(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price, uint32_t e);
-
-/* A quick lower bound on the price of every mapping of a spread: the fixed price and the least of
- * each event. */
-double optimal_quick_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price);
-
-/* Words of event e when it closes at `node` (n): the same at every level. */
+/* Words of event e when it closes at `node`, the same at every level, and of all nodes (n). */
+double optimal_close_word(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,
+                          uint32_t node);
 void optimal_close_words(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,
                          double *words);
-
-/* Event e when it closes at `node` at level l, by a loop that moves its tile as a whole. Not `direct` (loops
- * that do not move it came first): moves that happen to be equal may save up to half of it (see
- * optimal_model.c), where they can be. */
-double optimal_close_price(const struct optimal_model *model, const struct optimal_spread *spread,
-                           struct optimal_price price, uint32_t e, uint32_t l, uint32_t node, bool direct);
 
 /* May moves from `node` on at level l be equal, so that half of the words may be saved? */
 bool optimal_may_match(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,

@@ -63,10 +63,9 @@ static double slide_price(const struct optimal_model *model, const struct optima
                           struct optimal_price price, uint32_t e, uint32_t l, uint32_t from, uint32_t end,
                           uint32_t p, bool slides_on)
 {
-    return optimal_event_price(model, spread, price, e,
+    return optimal_event_price(model, spread, price, e, l, from,
                                optimal_slide_words(model, spread, e, l, from, p, false) +
-                                   (slides_on ? 0 : optimal_slide_words(model, spread, e, l, end, p, true)),
-                               false);
+                                   (slides_on ? 0 : optimal_slide_words(model, spread, e, l, end, p, true)));
 }
 
 /* The innermost loop slides the window along p. */

@@ -34,6 +34,10 @@ enum dse_status optimal_sweep_new(const struct optimal_model *model, struct aren
     for (uint32_t l = 0; l < model->arch->n_level; l++)
         sweep->least[l] = arena_alloc(arena, n, sizeof(double));
     sweep->flag = arena_alloc(arena, n, 1);
+    sweep->other = arena_alloc(arena, n, sizeof *sweep->other);
+    for (uint32_t d = 0; d < model->problem->n_dim; d++)
+        if (model->partner[d] < model->problem->n_dim)
+            sweep->sums |= 1u << d;
     return arena_check(arena, "a sweep over tiles", err);
 }
 
@@ -79,45 +83,87 @@ static bool merge(struct optimal_sweep *sweep, struct optimal_states *states, ui
     return value != NULL;
 }
 
-/* What all events cost where they close, at any level. */
-static void price_events(struct optimal_sweep *sweep)
+/* Tile i is a number of `other` and this one. */
+static uint32_t sums_of(const struct optimal_sweep *sweep, uint32_t i)
+{
+    return lattice_mix(&sweep->tiles, 0, i, sweep->sums);
+}
+
+/* The price of `words` (n) of event e that enter where it closes, at level l or further out. */
+static void price_words(struct optimal_sweep *sweep, uint32_t e, uint32_t l, bool linear, const double *words,
+                        double *price)
 {
     const struct optimal_model *model = sweep->model;
-    const struct optimal_spread *spread = &sweep->spread;
-    for (uint32_t e = 0; e < model->n_event; e++) {
-        struct optimal_toll toll;
-        optimal_toll_new(model, spread, sweep->price, e, false, &toll);
-        optimal_close_words(model, spread, e, sweep->words[e]);
-        optimal_toll_prices(&toll, sweep->words[e], sweep->tiles.n, sweep->close[e]);
-        sweep->least_event[e] = optimal_least_event(model, spread, sweep->price, e);
-        if (!sweep->half[e])
+    const uint32_t known = (2u << l) - (2u << model->event[e].from);
+    const bool window = (int)model->event[e].tensor == model->window;
+    struct optimal_toll toll;
+    if (!window || !optimal_is_diagonal(model, &sweep->spread, known)) {
+        optimal_toll_new(model, &sweep->spread, sweep->price, e, 0, 0, linear, &toll);
+        optimal_toll_prices(&toll, words, sweep->tiles.n, price);
+        return;
+    }
+    double *some = sweep->scratch[5], *prices = sweep->scratch[6];
+    for (uint32_t i = 0; i < sweep->tiles.n; i++) {
+        if (sums_of(sweep, i) != i)
             continue;
-        double *half = sweep->scratch[0];
-        for (uint32_t i = 0; i < sweep->tiles.n; i++)
-            half[i] = sweep->words[e][i] / 2;
-        optimal_toll_prices(&toll, half, sweep->tiles.n, sweep->half[e]);
-        optimal_toll_new(model, spread, sweep->price, e, true, &sweep->part[e]);
+        optimal_toll_new(model, &sweep->spread, sweep->price, e, known, i, linear, &toll);
+        for (uint32_t k = 0; k < sweep->n_other; k++)
+            some[k] = words[i + sweep->other[k]];
+        optimal_toll_prices(&toll, some, sweep->n_other, prices);
+        for (uint32_t k = 0; k < sweep->n_other; k++)
+            price[i + sweep->other[k]] = prices[k];
     }
 }
 
-/* What events of the window tensor cost at level l that are not direct. */
+/* What event e costs where it closes, at level l or further out. */
+static void price_event(struct optimal_sweep *sweep, uint32_t e, uint32_t l)
+{
+    price_words(sweep, e, l, false, sweep->words[e], sweep->close[e]);
+    if (!sweep->half[e])
+        return;
+    double *half = sweep->scratch[1];
+    for (uint32_t i = 0; i < sweep->tiles.n; i++)
+        half[i] = sweep->words[e][i] / 2;
+    price_words(sweep, e, l, false, half, sweep->half[e]);
+}
+
+static void price_events(struct optimal_sweep *sweep)
+{
+    const struct optimal_model *model = sweep->model;
+    sweep->n_other = 0;
+    for (uint32_t i = 0; sweep->sums && i < sweep->tiles.n; i++)
+        if (sums_of(sweep, i) == 0)
+            sweep->other[sweep->n_other++] = i;
+    for (uint32_t e = 0; e < model->n_event; e++) {
+        optimal_close_words(model, &sweep->spread, e, sweep->words[e]);
+        price_event(sweep, e, model->event[e].from + 1);
+        sweep->least_event[e] = optimal_least_event(model, &sweep->spread, sweep->price, e);
+    }
+}
+
+/* What level l makes known: its spatial loops, and where events of the window tensor are not direct. */
 static void settle_events(struct optimal_sweep *sweep, uint32_t l)
 {
     const struct optimal_model *model = sweep->model;
     const struct lattice *tiles = &sweep->tiles;
-    if (model->window < 0)
-        return;
-    uint32_t sums = 0; /* dimensions that a match depends on */
-    for (uint32_t d = 0; d < model->problem->n_dim; d++)
-        if (model->partner[d] < model->problem->n_dim)
-            sums |= 1u << d;
-    for (uint32_t i = 0; i < tiles->n; i++) {
-        const uint32_t same = lattice_mix(tiles, 0, i, sums);
+    const bool diagonal = optimal_is_diagonal(model, &sweep->spread, 1u << l);
+    double *more = sweep->scratch[0];
+    for (uint32_t i = 0; sweep->sums && i < tiles->n; i++) {
+        const uint32_t same = sums_of(sweep, i);
         sweep->flag[i] = same == i ? optimal_may_match(model, &sweep->spread, l, i) : sweep->flag[same];
+        if (diagonal)
+            more[i] =
+                same == i ? optimal_spatial_price(model, &sweep->spread, sweep->price, l, i) : more[same];
     }
-    for (uint32_t e = 0; e < model->n_event; e++)
+    for (uint32_t k = 0; diagonal && k < sweep->at[l].n; k++)
+        for (uint32_t i = 0; i < tiles->n; i++)
+            sweep->at[l].value[k][i] += more[i];
+    for (uint32_t e = 0; e < model->n_event; e++) {
+        if (diagonal && sweep->half[e] && model->event[e].from + 1 < l && l <= model->event[e].to)
+            price_event(sweep, e, l);
         for (uint32_t i = 0; sweep->half[e] && i < tiles->n; i++)
             sweep->settle[e][i] = sweep->flag[i] ? sweep->half[e][i] : sweep->close[e][i];
+    }
 }
 
 /* into = min(into, from + what the events of `mask` cost). */
@@ -203,7 +249,8 @@ static void add_slide(struct optimal_sweep *sweep, uint32_t direct, uint32_t l, 
             const double kept = (stays > 0 ? stays : 0) * (sweep->words[e][i] / width);
             words[i] = after ? kept : sweep->words[e][i] - kept;
         }
-        optimal_toll_prices(&sweep->part[e], words, tiles->n, price);
+        /* the tile is that of the slide's beginning */
+        price_words(sweep, e, after ? model->event[e].from : l, true, words, price);
         for (uint32_t i = 0; i < tiles->n; i++)
             value[i] += price[i];
     }
@@ -318,9 +365,9 @@ static bool temporal(struct optimal_sweep *sweep, uint32_t l, double limit)
     struct optimal_states *in = &sweep->at[l], *out = &sweep->at[l + 1];
     double *rest = sweep->scratch[0];
     out->n = 0;
+    settle_events(sweep, l);
     fill(sweep->least[l], sweep->tiles.n);
     fill(rest, sweep->tiles.n);
-    settle_events(sweep, l);
     for (uint32_t i = 0; i < in->n; i++) {
         lower_all(sweep->least[l], in->value[i], sweep->tiles.n);
         if (!merge(sweep, out, in->mask[i], in->value[i]))

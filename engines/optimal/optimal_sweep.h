@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "engines/optimal/optimal_model.h"
+#include "engines/optimal/optimal_price.h"
 
 enum { OPTIMAL_MASK_MAX = 128, OPTIMAL_DIRECT = 16 };
 
@@ -26,14 +26,16 @@ struct optimal_sweep {
     /* [l]: as level l's temporal loops begin, so [l + 1]: after them, with level l's events open */
     struct optimal_states at[ARCH_LEVEL_MAX + 1];
     double *least[ARCH_LEVEL_MAX]; /* (n_level, nodes) of all masks of `at` */
-    double *scratch[5];
+    double *scratch[7];
     double least_event[OPTIMAL_EVENT_MAX]; /* (n_event) optimal_least_event */
     double *words[OPTIMAL_EVENT_MAX];      /* (n_event, nodes) of an event that closes there */
     double *close[OPTIMAL_EVENT_MAX];      /* (n_event, nodes) its price, direct */
     double *half[OPTIMAL_EVENT_MAX];       /* (n_event, nodes) of the window tensor: that of half the words */
     double *settle[OPTIMAL_EVENT_MAX];     /* (n_event, nodes) its price at the present level, not direct */
-    struct optimal_toll part[OPTIMAL_EVENT_MAX]; /* (n_event) of the window tensor: for parts of the words */
-    uint8_t *flag;                               /* (nodes) */
+    uint8_t *flag;                         /* (nodes) */
+    uint32_t sums;                         /* dimensions of the sums of the window tensor */
+    uint32_t n_other;                      /* tiles that are a point in these */
+    uint32_t *other;                       /* (n_other) */
 };
 
 /* Memory from `arena`, also while it runs. DSE_NO_MEMORY. */

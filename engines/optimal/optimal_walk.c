@@ -111,8 +111,9 @@ bool optimal_walk_next(struct optimal_walk *walk)
     if (l == 0)
         return optimal_leaf(walk);
     struct optimal_frame *inner = &walk->frame[l - 1];
+    const double spatial = optimal_spatial_price(model, &sweep->spread, sweep->price, l, node);
     for (uint32_t i = 0; i < sweep->at[l].n; i++)
-        inner->goal[i] = goal_at(walk, l, sweep->at[l].mask[i], node);
+        inner->goal[i] = goal_at(walk, l, sweep->at[l].mask[i], node) + spatial;
     inner->end = node;
     walk->at = l - 1;
     find_candidates(walk, l - 1);

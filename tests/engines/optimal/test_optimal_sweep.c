@@ -1,6 +1,6 @@
 /* The bounds of engine optimal on random cases: the fast sweep against the plain form over all pairs of
  * tiles, and both bounds against drawn mappings of their spread.
- * Tests: optimal_model.c, optimal_spreads.c, optimal_step.c. */
+ * Tests: optimal_model.c, optimal_price.c, optimal_spreads.c, optimal_step.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,8 @@ static double plain_sweep(const struct optimal_model *model, const struct optima
     reach(&in[0], 0, optimal_fixed_price(model, spread, price));
     for (uint32_t l = 0; l < model->arch->n_level; l++) {
         struct plain_node *out = arena_alloc(arena, tiles->n, sizeof *out);
-        for (uint32_t i = 0; i < tiles->n; i++)
+        for (uint32_t i = 0; i < tiles->n; i++) {
+            const double spatial = optimal_spatial_price(model, spread, price, l, i);
             for (uint32_t s = 0; s < in[i].n; s++)
                 for (uint32_t to = 0; to < tiles->n; to++) {
                     struct optimal_choice choice[OPTIMAL_CHOICE_MAX];
@@ -66,8 +67,9 @@ static double plain_sweep(const struct optimal_model *model, const struct optima
                     uint32_t n = optimal_step(model, spread, price, l, in[i].state[s].mask, i, to, choice);
                     while (n-- > 0)
                         reach(&out[to], optimal_mask_open(model, l, choice[n].mask),
-                              in[i].state[s].value + choice[n].price);
+                              in[i].state[s].value + spatial + choice[n].price);
                 }
+        }
         in = out;
     }
     for (uint32_t s = 0; s < in[tiles->n - 1].n; s++)
