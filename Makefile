@@ -135,7 +135,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-everywhere check-schedules check-rerun check-slurm check-halide bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-everywhere check-schedules check-optimal check-rerun check-slurm check-halide bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -151,6 +151,8 @@ help:
 #:                       smallest budgets; NETWORKS=lstm_m,dlrm only these (MACHINES, ENGINES likewise)
 #: make check-schedules  search fused schedules of large networks with small budgets, read their texts back, replay their instructions, and
 #:                       hold bytes and cycles against their bounds; NETWORKS=vgg16 only this one (MACHINES, ENGINES likewise)
+#: make check-optimal  hold every mapper against engine optimal: none is better, and how far from the optimum each is; about an hour, resumes in
+#:                       output/check_optimal; QUICK=1: ResNet-50 on four machines; NETWORKS=vgg16 only this one (MACHINES, ENGINES likewise)
 #: make check-rerun    compute 100 random points of each of five sweeps again, from their result files alone
 #: make check-slurm    run a sweep on a real Slurm, started here for it: kill, time limit, requeue, merge (as root or by sudo)
 #: make check-halide   compile and run random schedules of `dse eval --halide`, where Halide 14 is (scripts/install-packages halide)
@@ -188,6 +190,13 @@ check-schedules:
 	@scripts/install-packages build check
 	$(SUBMAKE) all
 	@nice scripts/check-schedules -j $(JOBS) $(if $(NETWORKS),--networks $(NETWORKS)) \
+	    $(if $(MACHINES),--machines $(MACHINES)) $(if $(ENGINES),--engines $(ENGINES)) $(PROGRAM)
+
+check-optimal:
+	@scripts/install-packages build check
+	$(SUBMAKE) all
+	@nice scripts/check-optimal -j $(JOBS) -o output/check_optimal$(if $(filter-out 0,$(QUICK)),_quick --quick) \
+	    $(if $(NETWORKS),--networks $(NETWORKS)) \
 	    $(if $(MACHINES),--machines $(MACHINES)) $(if $(ENGINES),--engines $(ENGINES)) $(PROGRAM)
 
 check-rerun:
