@@ -19,6 +19,7 @@
 
 enum { OPTION_STARTS, N_OPTION };
 enum { STEP_BLOCKS = 200, STEP_SPREADS = 20000, STEP_TILES = 20, SPREAD_ROOM = 1024 };
+enum { WALK_TILES = 1000, SPLIT_MAX = 40, SHARE_ROUNDS = 3 };
 
 static const struct engine_option option[N_OPTION] = {
     {"starts", "descents that look for a mapping to beat before the proof begins; 0: one random mapping",
@@ -27,13 +28,20 @@ static const struct engine_option option[N_OPTION] = {
 
 /* Of rounding, in costs that the relaxed prices are compared with. */
 static const double slack = 1e-11;
+/* Delays that differ less are not taken apart. */
+static const double narrow = 1.02;
 
 struct spread_entry {
     double cost; /* its quick bound */
     uint16_t place[ARCH_LEVEL_MAX];
 };
 
-enum phase { PHASE_START, PHASE_SPREADS, PHASE_SWEEP, PHASE_WALK };
+enum phase { PHASE_START, PHASE_SPREADS, PHASE_SWEEP, PHASE_WALK, PHASE_SPLIT };
+
+/* Mappings that take so many cycles, without latencies. */
+struct delays {
+    double from, to;
+};
 
 struct state {
     struct engine_context *context;
@@ -48,6 +56,7 @@ struct state {
     bool descending;
     /* proof */
     struct optimal_model model;
+    struct lower_bound least;
     struct optimal_price price[OPTIMAL_PRICE_MAX];
     uint32_t n_price;
     struct optimal_spreads spreads;
@@ -56,9 +65,15 @@ struct state {
     struct optimal_spread spread; /* the present one */
     struct optimal_sweep *sweep, *words;
     struct optimal_walk *walk;
-    double delay;      /* cycles that its mappings take at least */
-    double swept;      /* cost of its mappings at least; 0 before the sweep */
-    uint32_t walks_by; /* the price of the walk */
+    double delay;                     /* cycles that its mappings take at least, without latencies */
+    double energy_j;                  /* joules */
+    double swept;                     /* cost of its mappings at least; 0 before the sweep */
+    double cycles[OPTIMAL_PRICE_MAX]; /* (n_price) what each bandwidth needs at least */
+    uint32_t limiting;                /* the price with most of these, 0: none */
+    uint32_t n_tile;                  /* tiles that the walk has seen */
+    bool mixed;                       /* it goes by a mixed price, of 1 for what is as good as the best */
+    uint32_t n_split;
+    struct delays split[SPLIT_MAX]; /* (n_split) still to be looked at, the last first */
 };
 
 static const struct objective *objective_of(const struct state *state)
@@ -66,10 +81,11 @@ static const struct objective *objective_of(const struct state *state)
     return &engine_context_task(state->context)->objective;
 }
 
+/* `cycles` without latencies. */
 static double cost_of(const struct state *state, double energy_j, double cycles)
 {
     return objective_cost_of(objective_of(state), energy_j * (1 - 1e-12),
-                             cycles / state->model.arch->clock_hz);
+                             (cycles + (double)state->model.latency) / state->model.arch->clock_hz);
 }
 
 /* Is nothing of this cost, or above, worth looking at? */
@@ -131,12 +147,22 @@ static double quick_cost(const struct state *state)
     double energy = 0, cycles = state->spread.cycles;
     for (uint32_t i = 0; i < state->n_price; i++) {
         const double price = optimal_quick_price(&state->model, &state->spread, state->price[i]);
-        if (state->price[i].what == PRICE_ENERGY)
+        if (i == 0)
             energy = price;
         else
             cycles = fmax(cycles, whole_cycles(price));
     }
-    return cost_of(state, energy, cycles + (double)state->model.latency);
+    return cost_of(state, energy, cycles);
+}
+
+/* Of the spread at hand. */
+static double compute_cycles(const struct state *state)
+{
+    double used = 1;
+    for (uint32_t l = 0; l < state->model.arch->n_level; l++)
+        for (uint32_t d = 0; d < state->model.problem->n_dim; d++)
+            used *= state->spread.factor[l][d];
+    return state->model.macs / used;
 }
 
 static enum dse_status spreads_step(struct state *state, struct dse_error *err)
@@ -152,6 +178,8 @@ static enum dse_status spreads_step(struct state *state, struct dse_error *err)
             state->phase = PHASE_SWEEP;
             return DSE_OK;
         }
+        if (is_beaten(state, cost_of(state, state->least.energy_j, compute_cycles(state))))
+            continue;
         optimal_spread_complete(&state->model, &state->spread);
         entry.cost = quick_cost(state);
         if (is_beaten(state, entry.cost))
@@ -171,17 +199,32 @@ static enum dse_status spreads_step(struct state *state, struct dse_error *err)
 
 /* ---------------------------------------- sweep and walk */
 
-/* Relaxed prices that the walk still looks at: below this, for the price that it goes by. */
-static double walk_limit(const struct state *state)
+/* The energy of mappings that take so many cycles and are better than the best. */
+static double energy_limit(const struct state *state, double cycles)
 {
     const struct objective *objective = objective_of(state);
     const double best = engine_context_best_cost(state->context) * (1 - slack);
-    if (state->price[state->walks_by].what == PRICE_ENERGY) {
-        const double delay = pow(state->delay / state->model.arch->clock_hz, objective->delay_exponent);
-        return objective->energy_exponent > 0 ? pow(best / delay, 1 / objective->energy_exponent) : INFINITY;
-    }
-    const double cycles = pow(best, 1 / objective->delay_exponent) * state->model.arch->clock_hz;
-    return cycles - (double)state->model.latency;
+    const double delay_s = (cycles + (double)state->model.latency) / state->model.arch->clock_hz;
+    return pow(best / pow(delay_s, objective->delay_exponent), 1 / objective->energy_exponent);
+}
+
+/* The cycles of mappings that need so many joules and are better than the best. */
+static double delay_limit(const struct state *state, double energy_j)
+{
+    const struct objective *objective = objective_of(state);
+    const double best = engine_context_best_cost(state->context) * (1 - slack);
+    const double delay_s =
+        pow(best / pow(energy_j, objective->energy_exponent), 1 / objective->delay_exponent);
+    return delay_s * state->model.arch->clock_hz - (double)state->model.latency;
+}
+
+/* Relaxed prices that the walk still looks at: below this. */
+static double walk_limit(const struct state *state)
+{
+    if (state->mixed)
+        return 1 + slack;
+    return objective_of(state)->energy_exponent > 0 ? energy_limit(state, state->delay)
+                                                    : delay_limit(state, 1);
 }
 
 static bool visit(void *self, const struct mapping *mapping)
@@ -203,44 +246,136 @@ static void next_spread(struct state *state)
     state->phase = PHASE_SWEEP;
 }
 
+/* Walk through what the sweep has found. */
+static void begin_walk(struct state *state)
+{
+    optimal_walk_start(state->walk, walk_limit(state));
+    state->n_tile = 0;
+    state->phase = PHASE_WALK;
+}
+
+/* The least cycles of the spread, bandwidth by bandwidth. */
+static enum dse_status sweep_delay(struct state *state, struct dse_error *err)
+{
+    state->limiting = 0;
+    for (uint32_t i = 1; i < state->n_price; i++) {
+        DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[i], INFINITY, &state->cycles[i],
+                                  err));
+        if (state->limiting == 0 || state->cycles[i] > state->cycles[state->limiting])
+            state->limiting = i;
+        state->delay = fmax(state->delay, whole_cycles(state->cycles[i]));
+    }
+    return DSE_OK;
+}
+
 /* The closer bound of the next spread; begins its walk if it has to be. */
 static enum dse_status sweep_step(struct state *state, struct dse_error *err)
 {
     const struct objective *objective = objective_of(state);
     const struct spread_entry *entry = &state->entry[state->at];
-    double energy = 0, most = 0;
     optimal_spreads_get(&state->spreads, entry->place, &state->spread);
     optimal_spread_complete(&state->model, &state->spread);
-    state->delay = state->spread.cycles + (double)state->model.latency;
-    state->walks_by = 0;
+    state->delay = state->spread.cycles;
+    state->energy_j = 0;
+    state->mixed = false;
+    state->n_split = 0;
     if (objective->energy_exponent > 0) {
-        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[0], walk_limit(state), &energy,
-                                  err));
-        if (energy == INFINITY || is_beaten(state, cost_of(state, energy, state->delay))) {
+        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[0], walk_limit(state),
+                                  &state->energy_j, err));
+        if (state->energy_j == INFINITY || is_beaten(state, cost_of(state, state->energy_j, state->delay))) {
             next_spread(state);
             return DSE_OK;
         }
     }
-    for (uint32_t i = 1; i < state->n_price && objective->delay_exponent > 0; i++) {
-        double cycles;
-        DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[i], INFINITY, &cycles, err));
-        if (cycles > most && objective->energy_exponent <= 0) {
-            state->walks_by = i;
-            most = cycles;
-        }
-        state->delay = fmax(state->delay, whole_cycles(cycles) + (double)state->model.latency);
-    }
-    state->swept = cost_of(state, energy, state->delay);
+    if (objective->delay_exponent > 0)
+        DSE_TRY(sweep_delay(state, err));
+    state->swept = cost_of(state, state->energy_j, state->delay);
     if (!(state->swept < INFINITY) || is_beaten(state, state->swept)) {
         next_spread(state);
         return DSE_OK;
     }
-    if (objective->energy_exponent <= 0)
-        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[state->walks_by],
-                                  walk_limit(state), &energy, err));
-    optimal_walk_start(state->walk, walk_limit(state));
-    state->phase = PHASE_WALK;
+    if (objective->energy_exponent <= 0) {
+        double cycles;
+        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[state->limiting],
+                                  walk_limit(state), &cycles, err));
+    }
+    begin_walk(state);
     return DSE_OK;
+}
+
+/* ---------------------------------------- delays one after the other */
+
+/* Energy and delay of a spread are bounded together where bandwidth decides: of two numbers below `energy_j` and
+ * `cycles` any mean of their shares is below 1, and a sweep finds the least mean of all mappings. */
+static enum dse_status sweep_mixed(struct state *state, uint32_t i, double share, double energy_j,
+                                   double cycles, double *least, struct dse_error *err)
+{
+    struct optimal_price price = state->price[i];
+    price.joule = (1 - share) / energy_j;
+    price.cycle = share / cycles;
+    return optimal_sweep_run(state->sweep, &state->spread, price, 1 + slack, least, err);
+}
+
+/* The share of the delay that bounds best, which is a maximum of a concave function. The last sweep need not be
+ * that of `*share`. INFINITY: no mapping is left. */
+static enum dse_status find_share(struct state *state, double energy_j, double cycles, double *share,
+                                  double *least, struct dse_error *err)
+{
+    double width = 0.25;
+    *share = 0.5;
+    DSE_TRY(sweep_mixed(state, state->limiting, *share, energy_j, cycles, least, err));
+    for (uint32_t round = 0; round < SHARE_ROUNDS; round++, width /= 2) {
+        const double middle = *share;
+        for (int side = -1; side <= 1 && *least < INFINITY; side += 2) {
+            double value;
+            DSE_TRY(
+                sweep_mixed(state, state->limiting, middle + side * width, energy_j, cycles, &value, err));
+            if (value > *least) {
+                *least = value;
+                *share = middle + side * width;
+            }
+        }
+    }
+    return DSE_OK;
+}
+
+/* The next delays: nothing is left of them, or they are taken apart, or walked through. */
+static enum dse_status split_step(struct state *state, struct dse_error *err)
+{
+    if (state->n_split == 0) {
+        next_spread(state);
+        return DSE_OK;
+    }
+    const struct delays delays = state->split[--state->n_split];
+    const double energy_j = energy_limit(state, delays.from);
+    double share, least;
+    if (energy_j <= state->energy_j)
+        return DSE_OK;
+    DSE_TRY(find_share(state, energy_j, delays.to, &share, &least, err));
+    if (least == INFINITY)
+        return DSE_OK;
+    if (delays.to > delays.from * narrow && state->n_split + 2 <= SPLIT_MAX) {
+        const double middle = sqrt(delays.from * delays.to);
+        state->split[state->n_split++] = (struct delays){middle, delays.to};
+        state->split[state->n_split++] = (struct delays){delays.from, middle};
+        return DSE_OK;
+    }
+    state->mixed = true;
+    DSE_TRY(sweep_mixed(state, state->limiting, share, energy_j, delays.to, &least, err));
+    begin_walk(state);
+    return DSE_OK;
+}
+
+/* A walk that has become long is one of a mixed price, if there is one. */
+static void leave_walk(struct state *state)
+{
+    const struct objective *objective = objective_of(state);
+    if (state->mixed || state->limiting == 0 || state->n_tile < WALK_TILES ||
+        !(objective->energy_exponent > 0 && objective->delay_exponent > 0))
+        return;
+    state->split[0] = (struct delays){state->delay, delay_limit(state, state->energy_j)};
+    state->n_split = 1;
+    state->phase = PHASE_SPLIT;
 }
 
 static enum dse_status proof_step(struct state *state, enum engine_stop *stop, struct dse_error *err)
@@ -251,13 +386,20 @@ static enum dse_status proof_step(struct state *state, enum engine_stop *stop, s
         *stop = engine_context_best(state->context) ? STOP_OPTIMAL : STOP_CONVERGED;
         return DSE_OK;
     }
+    if (state->phase == PHASE_SPLIT)
+        return split_step(state, err);
     for (uint32_t i = 0; i < STEP_TILES && engine_context_left(state->context) > 0; i++) {
-        if (is_beaten(state, state->swept) ||
-            (!optimal_walk_next(state->walk) && state->walk->at == state->model.arch->n_level)) {
+        if (is_beaten(state, state->swept)) {
             next_spread(state);
             return DSE_OK;
         }
+        if (!optimal_walk_next(state->walk) && state->walk->at == state->model.arch->n_level) {
+            state->phase = PHASE_SPLIT;
+            return DSE_OK;
+        }
     }
+    state->n_tile += STEP_TILES;
+    leave_walk(state);
     return DSE_OK;
 }
 
@@ -297,6 +439,7 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     DSE_TRY(price_memo_new(&state->memo, context, arena, err));
     DSE_TRY(
         optimal_model_new(problem, engine_context_task(context)->architecture, arena, &state->model, err));
+    evaluator_bound(engine_context_task(context)->evaluator, &state->least);
     state->n_price = optimal_prices(state->model.arch, state->price);
     DSE_TRY(optimal_spreads_init(&state->spreads, &state->model, err));
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->sweep, err));
@@ -325,7 +468,7 @@ static enum dse_status optimal_finish(void *memory, struct engine_context *conte
     struct state *state = memory;
     double bound = engine_context_best_cost(context);
     (void)err;
-    if (state->phase != PHASE_SWEEP && state->phase != PHASE_WALK)
+    if (state->phase == PHASE_START || state->phase == PHASE_SPREADS)
         return DSE_OK;
     if (state->at < state->n_entry)
         bound = fmin(bound, fmax(state->swept, state->entry[state->at].cost));

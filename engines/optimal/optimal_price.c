@@ -1,4 +1,4 @@
-/* What words cost: joules, or cycles of a bandwidth, as pieces that are linear in the words of an instance. */
+/* What words cost: joules or cycles of a bandwidth, as pieces that are linear in the words of an instance. */
 #include "engines/optimal/optimal_price.h"
 
 #include <assert.h>
@@ -7,15 +7,15 @@
 uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out)
 {
     uint32_t n = 0;
-    out[n++] = (struct optimal_price){PRICE_ENERGY, 0};
+    out[n++] = (struct optimal_price){.joule = 1};
     for (uint32_t l = 0; l < arch->n_level; l++) {
         const struct storage_level *level = &arch->level[l];
         if (isfinite(level->read_bandwidth_word_per_cycle))
-            out[n++] = (struct optimal_price){PRICE_READ, l};
+            out[n++] = (struct optimal_price){.cycle = 1, .words = WORDS_READ, .level = l};
         if (isfinite(level->write_bandwidth_word_per_cycle))
-            out[n++] = (struct optimal_price){PRICE_WRITE, l};
+            out[n++] = (struct optimal_price){.cycle = 1, .words = WORDS_WRITTEN, .level = l};
         if (isfinite(level->shared_bandwidth_word_per_cycle))
-            out[n++] = (struct optimal_price){PRICE_SHARED, l};
+            out[n++] = (struct optimal_price){.cycle = 1, .words = WORDS_SHARED, .level = l};
     }
     return n;
 }
@@ -40,29 +40,27 @@ struct counted {
     double gain, knee;
 };
 
-/* Counts of one level, per instance (docs/cost-model.md, "Counts"). `kind` is PRICE_READ or PRICE_WRITE,
- * `energy_j` that of an access; the address is `addressed`. */
+/* Counts of one level, per instance (docs/cost-model.md, "Counts"). `energy_j` is that of an access; the
+ * address is `addressed`. */
 static void add_counts(const struct optimal_model *model, const struct optimal_spread *spread,
-                       struct optimal_price price, uint32_t l, struct counted words, enum optimal_what kind,
+                       struct optimal_price price, uint32_t l, struct counted words, enum optimal_words kind,
                        double energy_j, bool addressed, bool linear, struct optimal_toll *toll)
 {
     const struct storage_level *level = &model->arch->level[l];
-    if (price.what == PRICE_ENERGY) {
-        const double clusters = fmin(spread->used[l], (double)(level->instances / level->cluster_size));
-        const double block = level->block_word;
-        if (addressed)
-            add_piece(toll, words.gain, words.knee, clusters * level->address_energy_j, 0);
-        if (linear)
-            add_piece(toll, words.gain, words.knee, clusters * energy_j / block, 0);
-        else
-            add_piece(toll, words.gain, words.knee, clusters * energy_j, block);
-    } else if (price.level == l && (price.what == PRICE_SHARED || price.what == kind)) {
+    const double clusters = fmin(spread->used[l], (double)(level->instances / level->cluster_size));
+    const double joule = clusters * price.joule, block = level->block_word > 1 ? level->block_word : 0;
+    if (addressed)
+        add_piece(toll, words.gain, words.knee, joule * level->address_energy_j, 0);
+    if (linear && block > 0)
+        add_piece(toll, words.gain, words.knee, joule * energy_j / block, 0);
+    else
+        add_piece(toll, words.gain, words.knee, joule * energy_j, block);
+    if (price.cycle > 0 && price.level == l && (price.words == WORDS_SHARED || price.words == kind))
         add_piece(toll, words.gain, words.knee,
-                  1 / (price.what == PRICE_READ    ? level->read_bandwidth_word_per_cycle
-                       : price.what == PRICE_WRITE ? level->write_bandwidth_word_per_cycle
-                                                   : level->shared_bandwidth_word_per_cycle),
+                  price.cycle / (price.words == WORDS_READ      ? level->read_bandwidth_word_per_cycle
+                                 : price.words == WORDS_WRITTEN ? level->write_bandwidth_word_per_cycle
+                                                                : level->shared_bandwidth_word_per_cycle),
                   0);
-    }
 }
 
 /* The network below level l, without hops: a router's words are at least those that enter, less what rounding
@@ -72,11 +70,9 @@ static void add_network(const struct optimal_model *model, const struct optimal_
                         struct optimal_toll *toll)
 {
     const struct storage_level *level = &model->arch->level[l];
-    const double ingress_j = level->ingress_energy_j * spread->used[l];
-    const double router_j = level->router_energy_j * spread->used[l];
+    const double ingress_j = level->ingress_energy_j * spread->used[l] * price.joule;
+    const double router_j = level->router_energy_j * spread->used[l] * price.joule;
     double children = 1;
-    if (price.what != PRICE_ENERGY)
-        return;
     for (uint32_t d = 0; (int)t == model->window && d < model->problem->n_dim; d++)
         children *= spread->factor[l][d];
     if (t == model->output && !level->reduces && !(model->keep[l] >> t & 1u))
@@ -147,9 +143,9 @@ static void add_delivery(const struct optimal_model *model, const struct optimal
         add_network(model, spread, price, l, t, gain, toll);
     }
     add_counts(model, spread, price, to, (struct counted){gain, output ? spread->partition[to] : 0},
-               PRICE_READ, level->read_energy_j, !output, linear, toll);
+               WORDS_READ, level->read_energy_j, !output, linear, toll);
     if (output)
-        add_counts(model, spread, price, to, (struct counted){gain, 0}, PRICE_WRITE, level->update_energy_j,
+        add_counts(model, spread, price, to, (struct counted){gain, 0}, WORDS_WRITTEN, level->update_energy_j,
                    true, linear, toll);
 }
 
@@ -163,7 +159,7 @@ void optimal_toll_new(const struct optimal_model *model, const struct optimal_sp
     if ((int)event->tensor == model->window && optimal_is_diagonal(model, spread, 2u << event->from))
         knee = 1;
     out->n = 0;
-    add_counts(model, spread, price, event->from, (struct counted){1, knee}, PRICE_WRITE,
+    add_counts(model, spread, price, event->from, (struct counted){1, knee}, WORDS_WRITTEN,
                model->arch->level[event->from].write_energy_j, true, linear, out);
     add_delivery(model, spread, price, event->tensor, event->from + 1, event->to, known, node, linear, out);
 }
@@ -231,7 +227,7 @@ static double delivery_price(const struct optimal_model *model, const struct opt
 double optimal_fixed_price(const struct optimal_model *model, const struct optimal_spread *spread,
                            struct optimal_price price)
 {
-    double sum = price.what == PRICE_ENERGY ? model->macs * model->arch->mac.energy_j : 0;
+    double sum = model->macs * model->arch->mac.energy_j * price.joule;
     for (uint32_t t = 0; t < model->problem->n_tensor; t++)
         sum += delivery_price(model, spread, price, t, 0, 0);
     return sum;

@@ -8,21 +8,22 @@
 
 #include "engines/optimal/optimal_model.h"
 
-/* What is priced: joules, or cycles that one bandwidth of a level needs. */
-enum optimal_what { PRICE_ENERGY, PRICE_READ, PRICE_WRITE, PRICE_SHARED };
+/* What is priced: a weighted sum of joules and of the cycles that one bandwidth of a level needs. */
+enum optimal_words { WORDS_READ, WORDS_WRITTEN, WORDS_SHARED };
 struct optimal_price {
-    enum optimal_what what;
-    uint32_t level; /* of a bandwidth */
+    double joule, cycle; /* weights */
+    enum optimal_words words;
+    uint32_t level;
 };
 
 enum { OPTIMAL_PRICE_MAX = 1 + 3 * ARCH_LEVEL_MAX };
 
-/* The bandwidths that are limited, energy first; returns how many. */
+/* Energy, and the cycles of each bandwidth that is limited; returns how many. */
 uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out);
 
 /* The price of words that enter each instance: a sum of slope x max(0, gain x words - knee), some of them
  * in whole blocks. It grows with the words. */
-enum { OPTIMAL_PIECE_MAX = 8 + 3 * ARCH_LEVEL_MAX };
+enum { OPTIMAL_PIECE_MAX = 12 + 3 * ARCH_LEVEL_MAX };
 struct optimal_toll {
     uint32_t n;
     struct {

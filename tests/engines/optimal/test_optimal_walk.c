@@ -83,7 +83,7 @@ static void check_case(uint64_t i, uint32_t *n_found)
         optimal_spread_complete(&model, &spread);
         struct priced all = {evaluator, workspace, &spread, INFINITY, 0}, walked = all, none = all;
         all_mappings(space, &arena, &all);
-        assert_int_equal(optimal_sweep_run(sweep, &spread, (struct optimal_price){PRICE_ENERGY, 0}, INFINITY,
+        assert_int_equal(optimal_sweep_run(sweep, &spread, (struct optimal_price){.joule = 1}, INFINITY,
                                            &swept, &err),
                          DSE_OK);
         walk->visit = price;
