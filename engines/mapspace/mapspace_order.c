@@ -257,11 +257,23 @@ bool order_next(uint8_t *item, uint32_t n)
     return i >= 2;
 }
 
-/* Non-unit loops first: those with a fixed place, then ascending; unit loops last. */
+/* Is one order of level l's temporal loops as good as any other? Not where hops cost: those of a tensor that
+ * the level inside does not keep are not scaled (docs/cost-model.md, "Counts"), so its loops count, too. */
+static bool has_best_order(const struct mapspace *space, uint32_t l)
+{
+    return space->order[l].complete && space->order[l].n == 1 && !space->spatial_order_counts;
+}
+
+/* Non-unit loops first: those with a fixed place, then ascending; unit loops last. Or the best order. */
 static void first_full_order(struct order_walk *walk, struct mapping_level *level, uint32_t l)
 {
     const struct loop_constraints *loops = &walk->space->constraints.level[l].temporal;
     uint32_t n = 0, seen = 0;
+    if (has_best_order(walk->space, l)) {
+        memcpy(level->temporal_order, walk->space->order[l].order[0], sizeof level->temporal_order);
+        walk->fixed[l] = walk->loops[l] = 0;
+        return;
+    }
     for (uint32_t i = 0; i < loops->n_order; i++)
         if (level->temporal[loops->order[i]] > 1) {
             level->temporal_order[n++] = loops->order[i];
@@ -275,18 +287,28 @@ static void first_full_order(struct order_walk *walk, struct mapping_level *leve
     mapspace_complete_order(level->temporal_order, n, walk->space->problem->n_dim);
 }
 
+/* The next order of the spatial loops on one axis, `order` being theirs; those with a fixed place stay first. */
+static bool next_spatial_order(const struct order_walk *walk, uint32_t l, uint8_t *order, uint32_t dims)
+{
+    const struct loop_constraints *loops = &walk->space->constraints.level[l].spatial;
+    uint32_t n = (uint32_t)__builtin_popcount(dims), n_fixed = 0;
+    for (uint32_t i = 0; i < loops->n_order; i++)
+        n_fixed += dims >> loops->order[i] & 1u;
+    return order_next(order + n_fixed, n - n_fixed);
+}
+
 /* One step of the full walk within a level: X loops, Y loops, temporal loops turn in this order. */
 static bool next_full_order(struct order_walk *walk, struct mapping_level *level, uint32_t l)
 {
     const struct mapspace *space = walk->space;
-    if (space->spatial_order_counts && space->constraints.level[l].spatial.n_order == 0) {
-        uint32_t n_dim = space->problem->n_dim;
-        uint32_t x = (uint32_t)__builtin_popcount(mapspace_axis_dims(level, n_dim, false));
-        uint32_t y = (uint32_t)__builtin_popcount(mapspace_axis_dims(level, n_dim, true));
-        if (order_next(level->spatial_order, x) || order_next(level->spatial_order + x, y))
+    if (space->spatial_order_counts) {
+        const uint32_t x = mapspace_axis_dims(level, space->problem->n_dim, false);
+        const uint32_t y = mapspace_axis_dims(level, space->problem->n_dim, true);
+        if (next_spatial_order(walk, l, level->spatial_order, x) ||
+            next_spatial_order(walk, l, level->spatial_order + __builtin_popcount(x), y))
             return true;
     }
-    if (space->order[l].complete && space->order[l].n == 1)
+    if (has_best_order(space, l))
         return false;
     return order_next(level->temporal_order + walk->fixed[l], (uint32_t)(walk->loops[l] - walk->fixed[l]));
 }
