@@ -287,7 +287,7 @@ static void first_full_order(struct order_walk *walk, struct mapping_level *leve
     mapspace_complete_order(level->temporal_order, n, walk->space->problem->n_dim);
 }
 
-/* The next order of the spatial loops on one axis, `order` being theirs; those with a fixed place stay first. */
+/* The next order of the spatial loops on one axis, `order` being theirs; fixed places stay first. */
 static bool next_spatial_order(const struct order_walk *walk, uint32_t l, uint8_t *order, uint32_t dims)
 {
     const struct loop_constraints *loops = &walk->space->constraints.level[l].spatial;

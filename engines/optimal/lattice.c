@@ -133,3 +133,11 @@ void lattice_sweep(const struct lattice *lattice, uint32_t dims, double *value)
             }
     }
 }
+
+void lattice_sweep_ratios(const struct lattice *lattice, const uint32_t *ratio, uint32_t n, double *value)
+{
+    for (uint32_t node = lattice->n; node-- > 0;) /* what divides a node has a lower number */
+        for (uint32_t i = 0; i < n; i++)
+            if (ratio[i] <= node && lattice_divides(lattice, ratio[i], node))
+                value[node] = value[node] < value[node - ratio[i]] ? value[node] : value[node - ratio[i]];
+}

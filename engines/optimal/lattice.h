@@ -60,4 +60,8 @@ bool lattice_divides(const struct lattice *lattice, uint32_t a, uint32_t b);
  * the mask `dims` only. */
 void lattice_sweep(const struct lattice *lattice, uint32_t dims, double *value);
 
+/* The same, but only of the node itself and those from which one of the nodes `ratio` (n), all of one
+ * dimension, leads there. */
+void lattice_sweep_ratios(const struct lattice *lattice, const uint32_t *ratio, uint32_t n, double *value);
+
 #endif

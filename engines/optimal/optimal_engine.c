@@ -9,21 +9,24 @@
 #include <string.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
+#include "engines/baseline/baseline.h"
 #include "engines/driver/driver.h"
 #include "engines/driver/engine_fit.h"
 #include "engines/driver/price_memo.h"
 #include "engines/mapspace/mapspace_descent.h"
 #include "engines/mapspace/mapspace_move.h"
+#include "engines/mapspace/mapspace_project.h"
 #include "engines/optimal/optimal_spreads.h"
 #include "engines/optimal/optimal_walk.h"
 
-enum { OPTION_STARTS, N_OPTION };
+enum { OPTION_STARTS, OPTION_BYPASS, N_OPTION };
 enum { STEP_BLOCKS = 200, STEP_SPREADS = 20000, STEP_TILES = 20, SPREAD_ROOM = 1024 };
 enum { WALK_TILES = 1000, SPLIT_MAX = 40, SHARE_ROUNDS = 3 };
 
 static const struct engine_option option[N_OPTION] = {
     {"starts", "descents that look for a mapping to beat before the proof begins; 0: one random mapping",
      "descent", OPTION_INTEGER, 24, 0, 1e6, NULL},
+    BASELINE_OPTION_BYPASS,
 };
 
 /* Of rounding, in costs that the relaxed prices are compared with. */
@@ -33,6 +36,7 @@ static const double narrow = 1.02;
 
 struct spread_entry {
     double cost; /* its quick bound */
+    uint32_t choice;
     uint16_t place[ARCH_LEVEL_MAX];
 };
 
@@ -62,6 +66,7 @@ struct state {
     struct optimal_spreads spreads;
     struct spread_entry *entry; /* (n_entry) lowest cost first, once all are there */
     uint32_t n_entry, room, at;
+    uint32_t choice, n_choice;    /* of what the levels keep: the model's, and how many there are */
     struct optimal_spread spread; /* the present one */
     struct optimal_sweep *sweep, *words;
     struct optimal_walk *walk;
@@ -138,7 +143,27 @@ static int by_cost(const void *a, const void *b)
     const struct spread_entry *x = a, *y = b;
     if (x->cost != y->cost)
         return x->cost < y->cost ? -1 : 1;
+    if (x->choice != y->choice)
+        return x->choice < y->choice ? -1 : 1;
     return memcmp(x->place, y->place, sizeof x->place);
+}
+
+/* The model's levels keep what choice number `choice` says: bit by bit, a tensor is not kept where it need
+ * not be. `*valid`: every tensor is kept somewhere. */
+static enum dse_status choose_keeps(struct state *state, uint32_t choice, bool *valid, struct dse_error *err)
+{
+    uint8_t keep[ARCH_LEVEL_MAX];
+    uint32_t kept = 0, left = choice;
+    for (uint32_t l = 0; l < state->model.arch->n_level; l++) {
+        keep[l] = (uint8_t)mapspace_keeps(state->space, l);
+        for (uint32_t rest = mapspace_optional(state->space, l); rest; rest &= rest - 1, left >>= 1)
+            if (left & 1u)
+                keep[l] = (uint8_t)(keep[l] & ~(rest & (~rest + 1u)));
+        kept |= keep[l];
+    }
+    state->choice = choice;
+    *valid = kept == (1u << state->model.problem->n_tensor) - 1;
+    return *valid ? optimal_model_keep(&state->model, keep, err) : DSE_OK;
 }
 
 /* The quick bound of the spread at hand. */
@@ -171,7 +196,10 @@ static enum dse_status spreads_step(struct state *state, struct dse_error *err)
     bool over;
     for (uint32_t i = 0; i < STEP_SPREADS / 10; i++) {
         if (!optimal_spreads_next(&state->spreads, STEP_SPREADS, &state->spread, entry.place, &over)) {
-            if (!over)
+            bool valid = false;
+            while (over && !valid && state->choice + 1 < state->n_choice)
+                DSE_TRY(choose_keeps(state, state->choice + 1, &valid, err));
+            if (!over || valid)
                 return DSE_OK;
             if (state->n_entry)
                 qsort(state->entry, state->n_entry, sizeof *state->entry, by_cost);
@@ -182,6 +210,7 @@ static enum dse_status spreads_step(struct state *state, struct dse_error *err)
             continue;
         optimal_spread_complete(&state->model, &state->spread);
         entry.cost = quick_cost(state);
+        entry.choice = state->choice;
         if (is_beaten(state, entry.cost))
             continue;
         if (state->n_entry == state->room) {
@@ -233,6 +262,8 @@ static bool visit(void *self, const struct mapping *mapping)
     double cost;
     if (engine_context_left(state->context) == 0)
         return false;
+    if (state->model.constraints && !mapspace_contains(state->space, mapping, NULL))
+        return true;
     if (engine_context_evaluate(state->context, mapping, &cost))
         state->walk->limit = walk_limit(state);
     return true;
@@ -273,6 +304,9 @@ static enum dse_status sweep_step(struct state *state, struct dse_error *err)
 {
     const struct objective *objective = objective_of(state);
     const struct spread_entry *entry = &state->entry[state->at];
+    bool valid;
+    if (entry->choice != state->choice)
+        DSE_TRY(choose_keeps(state, entry->choice, &valid, err));
     optimal_spreads_get(&state->spreads, entry->place, &state->spread);
     optimal_spread_complete(&state->model, &state->spread);
     state->delay = state->spread.cycles;
@@ -414,10 +448,6 @@ static enum dse_status takes_task(const struct engine_question *question, struct
 {
     const struct engine_task *task = question->task;
     const struct objective *objective = &task->objective;
-    if (task->constraints && !mapspace_constraints_are_free(task->constraints))
-        return dse_fail(err, DSE_BAD_INPUT,
-                        "engine optimal does not take constraints; take descent, or exhaustive for a small "
-                        "space");
     if (task->slow)
         return dse_fail(err, DSE_BAD_INPUT,
                         "engine optimal proves the best cost by the cost model, not by a simulation");
@@ -431,15 +461,19 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     struct state *state = memory;
     struct arena *arena = engine_context_arena(context);
     const struct problem *problem = engine_context_problem(context);
+    const struct engine_task *task = engine_context_task(context);
     state->context = context;
     state->stream = engine_context_stream(context, RANDOM_INIT);
-    DSE_TRY(engine_context_mapspace(context, false, &state->space, err));
+    DSE_TRY(engine_context_mapspace(context, engine_context_option(context, OPTION_BYPASS) != 0,
+                                    &state->space, err));
     if (mapspace_is_empty(state->space))
         return DSE_OK;
     DSE_TRY(price_memo_new(&state->memo, context, arena, err));
-    DSE_TRY(
-        optimal_model_new(problem, engine_context_task(context)->architecture, arena, &state->model, err));
-    evaluator_bound(engine_context_task(context)->evaluator, &state->least);
+    DSE_TRY(optimal_model_new(problem, task->architecture, task->constraints, arena, &state->model, err));
+    state->n_choice = 1;
+    for (uint32_t l = 0; l < task->architecture->n_level; l++)
+        state->n_choice <<= __builtin_popcount(mapspace_optional(state->space, l));
+    evaluator_bound(task->evaluator, &state->least);
     state->n_price = optimal_prices(state->model.arch, state->price);
     DSE_TRY(optimal_spreads_init(&state->spreads, &state->model, err));
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->sweep, err));
@@ -496,8 +530,7 @@ const struct engine engine_optimal = {
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 0.1, .evaluations = 10000, .evaluation_s = 1.6e-6, .option = {"starts"}},
-    .takes_only = "machines without link transfers, GPU limits, bank groups, memories side by side and "
-                  "minimum utilisation; convolutions, depthwise ones and matrix products; no constraints",
+    .takes_only = "machines without link transfers; convolutions, depthwise ones and matrix products",
     .takes_machine = takes_machine,
     .takes_task = takes_task,
     .state_byte = sizeof(struct state),

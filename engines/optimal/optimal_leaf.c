@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "engines/optimal/optimal_limits.h"
+
 /* Of n dimensions, each left alone by one tensor at most: n (n - 1) without a run, n n with one. */
 enum { ORDER_MAX = 2 * PROBLEM_DIM_MAX * PROBLEM_DIM_MAX };
 
@@ -22,14 +24,21 @@ struct leaf {
     uint32_t begin[ARCH_LEVEL_MAX]; /* (n_level) the tile at which the temporal loops begin */
 };
 
-/* The loops `run`, `first` innermost of them, then `next` and its partner, then the rest of `loops`. */
-static void add_order(const struct optimal_model *model, struct orders *orders, uint32_t loops, uint32_t run,
-                      uint32_t first, uint32_t next)
+/* After the loops with a place of their own the loops `run`, `first` innermost of them, then `next` and its
+ * partner, then the rest of `loops`. */
+static void add_order(const struct optimal_model *model, uint32_t l, struct orders *orders, uint32_t loops,
+                      uint32_t run, uint32_t first, uint32_t next)
 {
     const uint32_t n_dim = model->problem->n_dim;
     const uint32_t partner = next < n_dim ? model->partner[next] : n_dim;
+    const uint8_t *placed;
     uint8_t *order = orders->order[orders->n];
-    uint32_t n = 0, left = (1u << n_dim) - 1;
+    uint32_t n, left = (1u << n_dim) - 1;
+    const uint32_t n_placed = optimal_first_loops(model, l, &placed);
+    for (n = 0; n < n_placed; n++) {
+        order[n] = placed[n];
+        left &= ~(1u << placed[n]);
+    }
     const uint32_t lead[3] = {first, next, partner};
     for (uint32_t part = 0; part < 4; part++) {
         if (part < 3 && lead[part] < n_dim && (left >> lead[part] & 1u)) {
@@ -50,14 +59,17 @@ static void add_order(const struct optimal_model *model, struct orders *orders, 
     assert(orders->n < ORDER_MAX);
 }
 
-static void list_orders(const struct optimal_model *model, const struct mapping_level *level,
+static void list_orders(const struct optimal_model *model, uint32_t l, const struct mapping_level *level,
                         struct orders *orders)
 {
     const uint32_t n_dim = model->problem->n_dim;
+    const uint8_t *placed;
     uint32_t loops = 0;
     orders->n = 0;
     for (uint32_t d = 0; d < n_dim; d++)
         loops |= (uint32_t)(level->temporal[d] > 1) << d;
+    for (uint32_t i = optimal_first_loops(model, l, &placed); i-- > 0;)
+        loops &= ~(1u << placed[i]);
     for (uint32_t t = 0; t <= model->problem->n_tensor; t++)
         for (uint32_t first = 0; first <= n_dim; first++)
             for (uint32_t next = 0; next <= n_dim; next++) {
@@ -68,7 +80,7 @@ static void list_orders(const struct optimal_model *model, const struct mapping_
                 const uint32_t used = run | (first < n_dim ? 1u << first : 0);
                 const bool goes_on = next < n_dim ? (loops & ~used) >> next & 1u : (loops & ~used) == 0;
                 if (leads && goes_on)
-                    add_order(model, orders, loops, run, first, next);
+                    add_order(model, l, orders, loops, run, first, next);
             }
 }
 
@@ -76,7 +88,17 @@ static void list_orders(const struct optimal_model *model, const struct mapping_
 
 static bool place_levels(struct leaf *leaf, uint32_t l);
 
-/* The loops of `left` in all orders, X first, from place n on. */
+/* Which of the loops `left` on one side may be the next: that with the first place of its own, or any. */
+static uint32_t next_places(const struct optimal_model *model, uint32_t l, uint32_t left)
+{
+    const struct loop_constraints *loops = model->constraints ? &model->constraints->level[l].spatial : NULL;
+    for (uint32_t i = 0; loops && i < loops->n_order; i++)
+        if (left >> loops->order[i] & 1u)
+            return 1u << loops->order[i];
+    return left;
+}
+
+/* The loops x and y in all orders, X first, from place n on. */
 static bool place_loops(struct leaf *leaf, uint32_t l, uint32_t x, uint32_t y, uint32_t n)
 {
     struct mapping_level *level = &leaf->walk->mapping.level[l];
@@ -90,8 +112,9 @@ static bool place_loops(struct leaf *leaf, uint32_t l, uint32_t x, uint32_t y, u
                 level->spatial_order[n++] = (uint8_t)d;
         return place_levels(leaf, l + 1);
     }
+    const uint32_t next = next_places(leaf->walk->sweep->model, l, x ? x : y);
     for (uint32_t d = 0; d < n_dim; d++) {
-        if (!((x ? x : y) >> d & 1u))
+        if (!(next >> d & 1u))
             continue;
         level->spatial_order[n] = (uint8_t)d;
         if (!place_loops(leaf, l, x & ~(1u << d), x ? y : y & ~(1u << d), n + 1))
@@ -119,7 +142,8 @@ static bool place_levels(struct leaf *leaf, uint32_t l)
         uint64_t wide = 1, high = 1;
         for (uint32_t d = 0; d < n_dim; d++)
             *(x >> d & 1u ? &wide : &high) *= level->spatial[d];
-        if (wide <= fan_x && high <= fan_y) {
+        if (wide <= fan_x && high <= fan_y && optimal_side_allowed(model, l, false, x) &&
+            optimal_side_allowed(model, l, true, loops & ~x)) {
             level->split = (uint8_t)__builtin_popcount(x);
             if (!place_loops(leaf, l, x, loops & ~x, 0))
                 return false;
@@ -171,7 +195,7 @@ bool optimal_leaf(struct optimal_walk *walk)
     struct leaf leaf;
     leaf.walk = walk;
     for (uint32_t l = 0; l < sweep->model->arch->n_level; l++) {
-        list_orders(sweep->model, &walk->mapping.level[l], &leaf.level[l]);
+        list_orders(sweep->model, l, &walk->mapping.level[l], &leaf.level[l]);
         leaf.begin[l] = walk->frame[l].candidate[walk->frame[l].at - 1].node;
     }
     return order_levels(&leaf, 0, 0, optimal_fixed_price(sweep->model, &sweep->spread, sweep->price));

@@ -15,6 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "engines/optimal/optimal_limits.h"
+
 static bool is_prime(uint32_t x)
 {
     for (uint32_t p = 2; (uint64_t)p * p <= x; p++)
@@ -31,27 +33,6 @@ enum dse_status optimal_takes_machine(const struct architecture *arch, struct ds
         return dse_fail(err, DSE_BAD_INPUT,
                         "%s: engine optimal has no bound for link transfers; take descent or cosa-best",
                         arch->name);
-    if (!arch->strict_fanout)
-        return dse_fail(err, DSE_BAD_INPUT,
-                        "%s: engine optimal needs a machine whose spatial loops must fit each level's own "
-                        "fan-out, as those of native files",
-                        arch->name);
-    if (arch->gpu.present)
-        return dse_fail(err, DSE_BAD_INPUT, "%s: engine optimal does not know the limits of a GPU's blocks",
-                        arch->name);
-    if (arch->n_group)
-        return dse_fail(err, DSE_BAD_INPUT, "%s: engine optimal does not know groups of banks", arch->name);
-    for (uint32_t l = 0; l < arch->n_level; l++) {
-        const struct storage_level *level = &arch->level[l];
-        if (level->n_part)
-            return dse_fail(err, DSE_BAD_INPUT,
-                            "level %s of %s: engine optimal does not know memories side by side", level->name,
-                            arch->name);
-        if (level->min_utilization > 0)
-            return dse_fail(err, DSE_BAD_INPUT,
-                            "level %s of %s: engine optimal does not know min_utilization", level->name,
-                            arch->name);
-    }
     return DSE_OK;
 }
 
@@ -135,7 +116,10 @@ static void add_events(struct optimal_model *model, uint32_t t)
         if (from < 0) {
             model->innermost[t] = l;
         } else {
-            model->opens[from] |= 1u << model->n_event;
+            if (model->constraints && model->constraints->level[from].no_temporal_reuse >> t & 1u)
+                model->whole |= 1u << model->n_event;
+            else
+                model->opens[from] |= 1u << model->n_event;
             model->of_tensor[t] |= 1u << model->n_event;
             model->event[model->n_event++] = (struct optimal_event){t, (uint32_t)from, l};
         }
@@ -161,42 +145,48 @@ static void add_ranks(struct optimal_model *model, uint32_t t)
     }
 }
 
-enum dse_status optimal_model_new(const struct problem *problem, const struct architecture *arch,
-                                  struct arena *arena, struct optimal_model *out, struct dse_error *err)
+enum dse_status optimal_model_keep(struct optimal_model *model, const uint8_t *keep, struct dse_error *err)
 {
-    struct mapping widest;
-    *out = (struct optimal_model){
-        .problem = problem, .arch = arch, .macs = (double)problem_macs(problem), .window = -1};
+    model->n_event = model->whole = 0;
+    memset(model->opens, 0, sizeof model->opens);
+    memset(model->of_tensor, 0, sizeof model->of_tensor);
+    memcpy(model->keep, keep, model->arch->n_level);
+    for (uint32_t t = 0; t < model->problem->n_tensor; t++)
+        add_events(model, t);
+    for (uint32_t l = 0; l < model->arch->n_level; l++)
+        DSE_TRY(optimal_fits(model, l, keep[l], &model->fits[l], err));
+    return DSE_OK;
+}
+
+enum dse_status optimal_model_new(const struct problem *problem, const struct architecture *arch,
+                                  const struct mapspace_constraints *constraints, struct arena *arena,
+                                  struct optimal_model *out, struct dse_error *err)
+{
+    uint8_t keep[ARCH_LEVEL_MAX];
+    *out = (struct optimal_model){.problem = problem,
+                                  .arch = arch,
+                                  .constraints = constraints,
+                                  .arena = arena,
+                                  .macs = (double)problem_macs(problem),
+                                  .window = -1};
     DSE_TRY(lattice_new(problem, arena, &out->lattice, err));
-    mapping_init(&widest, problem, arch);
-    for (uint32_t l = 0; l < arch->n_level; l++) {
-        out->keep[l] = widest.level[l].keep;
-        out->latency += arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle;
-    }
     for (uint32_t d = 0; d < problem->n_dim; d++)
         out->partner[d] = (uint8_t)problem->n_dim;
     for (uint32_t t = 0; t < problem->n_tensor; t++) {
         add_ranks(out, t);
-        add_events(out, t);
         if (problem->tensor[t].read_write)
             out->output = t;
     }
     for (uint32_t l = 0; l < arch->n_level; l++) {
-        const uint64_t usable = architecture_usable_words(&arch->level[l]);
-        uint8_t *fits = arena_alloc(arena, out->lattice.n, 1);
-        out->fits[l] = fits;
-        DSE_TRY(arena_check(arena, "the tiles that fit a level", err));
-        for (uint32_t i = 0; i < out->lattice.n; i++) {
-            uint32_t extent[PROBLEM_DIM_MAX];
-            uint64_t words = 0;
-            for (uint32_t d = 0; d < problem->n_dim; d++)
-                extent[d] = out->lattice.extent[d][i];
-            for (uint32_t t = 0; t < problem->n_tensor; t++)
-                words += (uint32_t)out->keep[l] >> t & 1u ? problem_tile_words(problem, t, extent) : 0;
-            fits[i] = words <= usable;
-        }
+        keep[l] = 0;
+        for (uint32_t t = 0; t < problem->n_tensor; t++)
+            keep[l] = (uint8_t)(keep[l] | (uint32_t)architecture_keeps(arch, l, &problem->tensor[t]) << t);
+        if (constraints)
+            keep[l] = (uint8_t)(keep[l] & ~constraints->level[l].bypass);
+        out->latency += arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle;
     }
-    return DSE_OK;
+    optimal_limit_factors(out);
+    return optimal_model_keep(out, keep, err);
 }
 
 /* Different values of a rank for factors n and m of its dimensions, at least: sums of two sets. */
@@ -227,8 +217,11 @@ void optimal_spread_complete(const struct optimal_model *model, struct optimal_s
             used *= count[d];
             partition /= model->relevant[model->output] >> d & 1u ? count[d] : 1;
         }
-        for (uint32_t t = 0; t < problem->n_tensor; t++)
-            spread->groups[l][t] = optimal_least_words(&problem->tensor[t], count);
+        for (uint32_t t = 0; t < problem->n_tensor; t++) {
+            spread->groups[l][t] = optimal_is_alone(model, l, t)
+                                       ? used / spread->used[l]
+                                       : optimal_least_words(&problem->tensor[t], count);
+        }
     }
     spread->cycles = model->macs / used;
     for (uint32_t l = 0; l < model->arch->n_level; l++)

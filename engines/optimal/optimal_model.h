@@ -18,6 +18,7 @@
 #include "costmodel/model/architecture.h"
 #include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
+#include "engines/mapspace/mapspace_constraints.h"
 #include "engines/optimal/lattice.h"
 
 enum { OPTIMAL_EVENT_MAX = 12, OPTIMAL_NODE_MAX = 200000 };
@@ -31,6 +32,8 @@ struct optimal_event {
 struct optimal_model {
     const struct problem *problem;
     const struct architecture *arch;
+    const struct mapspace_constraints *constraints; /* NULL: none */
+    struct arena *arena;
     struct lattice lattice;
     double macs;
     uint32_t output;                        /* the tensor that is written */
@@ -44,8 +47,11 @@ struct optimal_model {
     struct optimal_event event[OPTIMAL_EVENT_MAX]; /* (n_event) */
     uint32_t opens[ARCH_LEVEL_MAX];                /* bit e: the event that level's tiles begin */
     uint32_t of_tensor[PROBLEM_TENSOR_MAX];        /* bit e: the tensor's events */
-    const uint8_t *fits[ARCH_LEVEL_MAX];           /* (n_level, n) the kept tiles fit the level */
-    uint64_t latency;                              /* fill and drain cycles of all networks */
+    uint32_t whole;                      /* bit e: without temporal reuse, every visit brings a whole tile */
+    uint32_t limited[ARCH_LEVEL_MAX];    /* bit d: not every temporal factor of the dimension is allowed, */
+    const uint8_t *fits[ARCH_LEVEL_MAX]; /* (n_level, n) optimal_fits of what is kept */
+    const uint8_t *known_fits[ARCH_LEVEL_MAX][1u << PROBLEM_TENSOR_MAX];
+    uint64_t latency; /* fill and drain cycles of all networks */
 };
 
 /* Can the machine be modelled, and the problem on it? DSE_BAD_INPUT: one sentence. */
@@ -53,10 +59,18 @@ DSE_MUST_CHECK enum dse_status optimal_takes_machine(const struct architecture *
 DSE_MUST_CHECK enum dse_status optimal_takes_problem(const struct problem *problem,
                                                      const struct architecture *arch, struct dse_error *err);
 
-/* Compile what both take. Memory from `arena`. DSE_NO_MEMORY. */
+/* Compile what both take, each level keeping all that its roles and the constraints (NULL: none) allow. The
+ * arguments are borrowed; memory from `arena`, also later on. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status optimal_model_new(const struct problem *problem,
-                                                 const struct architecture *arch, struct arena *arena,
-                                                 struct optimal_model *out, struct dse_error *err);
+                                                 const struct architecture *arch,
+                                                 const struct mapspace_constraints *constraints,
+                                                 struct arena *arena, struct optimal_model *out,
+                                                 struct dse_error *err);
+
+/* From now on the levels keep these tensors (n_level), some of those that they kept at first. DSE_NO_MEMORY.
+ */
+DSE_MUST_CHECK enum dse_status optimal_model_keep(struct optimal_model *model, const uint8_t *keep,
+                                                  struct dse_error *err);
 
 /* The spatial factors of all levels, and what follows from them. A tile of a level is that of its temporal
  * loops and of those further in, times `span`; only the former is a node, of the lattice of what the spatial

@@ -1,8 +1,10 @@
-/* What words cost: joules or cycles of a bandwidth, as pieces that are linear in the words of an instance. */
+/* What words cost, in joules or in cycles of a bandwidth: pieces that are linear in an instance's words. */
 #include "engines/optimal/optimal_price.h"
 
 #include <assert.h>
 #include <math.h>
+
+#include "engines/optimal/optimal_limits.h"
 
 uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out)
 {
@@ -104,7 +106,9 @@ bool optimal_is_diagonal(const struct optimal_model *model, const struct optimal
                          uint32_t levels)
 {
     for (uint32_t l = 0; model->window >= 0 && l < model->arch->n_level; l++)
-        for (uint32_t d = 0; (levels >> l & 1u) && d < model->problem->n_dim; d++)
+        for (uint32_t d = 0; (levels >> l & 1u) && !optimal_is_alone(model, l, (uint32_t)model->window) &&
+                             d < model->problem->n_dim;
+             d++)
             if (model->partner[d] < d && spread->factor[l][d] > 1 && spread->factor[l][model->partner[d]] > 1)
                 return true;
     return false;
@@ -138,8 +142,9 @@ static void add_delivery(const struct optimal_model *model, const struct optimal
     const bool output = t == model->output;
     double gain = 1;
     for (uint32_t l = begin; l <= to; l++) {
-        gain *= (int)t == model->window && (known >> l & 1u) ? groups_at(model, spread, l, t, node)
-                                                             : spread->groups[l][t];
+        gain *= (int)t == model->window && (known >> l & 1u) && !optimal_is_alone(model, l, t)
+                    ? groups_at(model, spread, l, t, node)
+                    : spread->groups[l][t];
         add_network(model, spread, price, l, t, gain, toll);
     }
     add_counts(model, spread, price, to, (struct counted){gain, output ? spread->partition[to] : 0},

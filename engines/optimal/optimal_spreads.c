@@ -4,15 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Can the dimensions be shared out to the two sides? */
-static bool fits_sides(const uint32_t *factor, uint32_t n_dim, uint32_t d, uint64_t x, uint64_t y)
+#include "engines/optimal/optimal_limits.h"
+
+/* Can the dimensions from d on be shared out to the two sides of level l, of which x and y are left? */
+static bool fits_sides(const struct optimal_model *model, uint32_t l, const uint32_t *factor, uint32_t d,
+                       uint64_t x, uint64_t y)
 {
-    while (d < n_dim && factor[d] == 1)
+    while (d < model->problem->n_dim && factor[d] == 1)
         d++;
-    if (d == n_dim)
+    if (d == model->problem->n_dim)
         return true;
-    return (factor[d] <= x && fits_sides(factor, n_dim, d + 1, x / factor[d], y)) ||
-           (factor[d] <= y && fits_sides(factor, n_dim, d + 1, x, y / factor[d]));
+    return (factor[d] <= x && optimal_side_allowed(model, l, false, 1u << d) &&
+            fits_sides(model, l, factor, d + 1, x / factor[d], y)) ||
+           (factor[d] <= y && optimal_side_allowed(model, l, true, 1u << d) &&
+            fits_sides(model, l, factor, d + 1, x, y / factor[d]));
 }
 
 static bool append(struct optimal_vectors *vectors, const uint32_t *factor)
@@ -31,14 +36,16 @@ static bool append(struct optimal_vectors *vectors, const uint32_t *factor)
 }
 
 /* Every divisor of dimension d and those after it, within `most` children. */
-static bool list_vectors(const struct problem *problem, uint32_t d, uint64_t x, uint64_t y, uint64_t most,
-                         uint32_t *factor, struct optimal_vectors *out)
+static bool list_vectors(const struct optimal_model *model, uint32_t l, uint32_t d, uint64_t x, uint64_t y,
+                         uint64_t most, uint32_t *factor, struct optimal_vectors *out)
 {
+    const struct problem *problem = model->problem;
     if (d == problem->n_dim)
-        return !fits_sides(factor, problem->n_dim, 0, x, y) || append(out, factor);
+        return !fits_sides(model, l, factor, 0, x, y) || append(out, factor);
     for (uint32_t f = 1; f <= problem->bound[d] && f <= most; f++) {
         factor[d] = f;
-        if (problem->bound[d] % f == 0 && !list_vectors(problem, d + 1, x, y, most / f, factor, out))
+        if (problem->bound[d] % f == 0 && optimal_factor_allowed(model, l, true, d, f) &&
+            !list_vectors(model, l, d + 1, x, y, most / f, factor, out))
             return false;
     }
     factor[d] = 1;
@@ -56,7 +63,7 @@ enum dse_status optimal_spreads_init(struct optimal_spreads *spreads, const stru
         architecture_fanout(model->arch, l, &x, &y);
         for (uint32_t d = 0; d < PROBLEM_DIM_MAX; d++)
             factor[d] = 1;
-        if (!list_vectors(model->problem, 0, x, y, x * y, factor, &spreads->level[l]))
+        if (!list_vectors(model, l, 0, x, y, x * y, factor, &spreads->level[l]))
             return dse_fail(err, DSE_LIMIT,
                             "level %s of %s: more than %u spatial factors, or no memory for them; take "
                             "another engine than optimal",
@@ -110,7 +117,8 @@ bool optimal_spreads_next(struct optimal_spreads *spreads, uint32_t n_step, stru
         for (uint32_t i = 0; i <= l; i++)
             place[i] = (uint16_t)(spreads->at[i] - 1);
         optimal_spreads_get(spreads, place, out);
-        return true;
+        if (optimal_fits_block(spreads->model, out))
+            return true;
     }
     return false;
 }

@@ -3,6 +3,7 @@
  * irrelevant loops inwards helps them and hurts nobody, as the others have closed. Only the innermost loop
  * can slide a window, so it is tried as each of the window's dimensions. A choice that no best order makes
  * does no harm: its price is that of some order, or more. */
+#include "engines/optimal/optimal_limits.h"
 #include "engines/optimal/optimal_sweep.h"
 
 static bool is_open(uint32_t mask, uint32_t e)
@@ -14,6 +15,17 @@ uint32_t optimal_mask_open(const struct optimal_model *model, uint32_t l, uint32
 {
     uint32_t direct = model->window >= 0 ? model->opens[l] & model->of_tensor[model->window] : 0;
     return mask | model->opens[l] | direct << OPTIMAL_DIRECT;
+}
+
+/* What the events of level l's tile `node` cost that no loop leaves open, as they have no temporal reuse. */
+static double whole_price(const struct optimal_model *model, const struct optimal_spread *spread,
+                          struct optimal_price price, uint32_t l, uint32_t node)
+{
+    double sum = 0;
+    for (uint32_t e = 0; model->whole && e < model->n_event; e++)
+        if (is_open(model->whole, e) && model->event[e].from == l)
+            sum += optimal_close_price(model, spread, price, e, l + 1, node, true);
+    return sum;
 }
 
 double optimal_rest_price(const struct optimal_model *model, const struct optimal_spread *spread,
@@ -92,9 +104,10 @@ static uint32_t add_slide(const struct optimal_model *model, const struct optima
     return 1;
 }
 
-uint32_t optimal_step(const struct optimal_model *model, const struct optimal_spread *spread,
-                      struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from, uint32_t to,
-                      struct optimal_choice *choice)
+/* Loops from `from` to `to` that may have any order. */
+static uint32_t any_order(const struct optimal_model *model, const struct optimal_spread *spread,
+                          struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from, uint32_t to,
+                          struct optimal_choice *choice)
 {
     uint32_t n = 0;
     if (from == to) {
@@ -117,37 +130,62 @@ uint32_t optimal_step(const struct optimal_model *model, const struct optimal_sp
     return n;
 }
 
+/* The next loop of an order, of dimension p: `*node` and `*mask` go on; the level's loops lead from `from` to
+ * `to`. */
+static double pass_loop(const struct optimal_model *model, const struct optimal_spread *spread,
+                        struct optimal_price price, uint32_t l, uint32_t from, uint32_t to, uint32_t p,
+                        uint32_t *node, uint32_t *mask)
+{
+    const uint32_t end = lattice_mix(spread->tiles, *node, to, 1u << p);
+    uint32_t closing = 0;
+    double sum = 0;
+    if (end == *node)
+        return 0;
+    if (*node == from && *mask >> OPTIMAL_DIRECT && model->partner[p] < model->problem->n_dim) {
+        const uint32_t *tile = spread->tiles->extent[p];
+        const uint32_t rank = 1u << p | 1u << model->partner[p] | ~model->relevant[model->window];
+        const bool slides_on = optimal_may_slide_on(model, spread, l, from, p) ||
+                               (tile[end] == 2 * tile[from] && tile[end] < tile[spread->tiles->n - 1] &&
+                                lattice_mix(spread->tiles, from, to, rank) == to);
+        for (uint32_t e = 0; e < model->n_event; e++) {
+            if (!is_open(*mask >> OPTIMAL_DIRECT, e))
+                continue;
+            sum += slide_price(model, spread, price, e, l, from, end, p, slides_on);
+            *mask &= ~(1u << e | 1u << (OPTIMAL_DIRECT + e));
+        }
+    }
+    for (uint32_t e = 0; e < model->n_event; e++)
+        if (is_open(*mask, e) && (model->relevant[model->event[e].tensor] >> p & 1u))
+            closing |= 1u << e | 1u << (OPTIMAL_DIRECT + e);
+    sum += close_all(model, spread, price, l, *mask & closing, *node);
+    *mask &= 0xffffu & ~closing;
+    *node = end;
+    return sum;
+}
+
+uint32_t optimal_step(const struct optimal_model *model, const struct optimal_spread *spread,
+                      struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from, uint32_t to,
+                      struct optimal_choice *choice)
+{
+    const uint8_t *order;
+    const uint32_t n_first = optimal_first_loops(model, l, &order);
+    uint32_t node = from;
+    double spent = whole_price(model, spread, price, l, to);
+    for (uint32_t i = 0; i < n_first; i++)
+        spent += pass_loop(model, spread, price, l, from, to, order[i], &node, &mask);
+    const uint32_t n = any_order(model, spread, price, l, mask, node, to, choice);
+    for (uint32_t i = 0; i < n; i++)
+        choice[i].price += spent;
+    return n;
+}
+
 uint32_t optimal_order_price(const struct optimal_model *model, const struct optimal_spread *spread,
                              struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from,
                              uint32_t to, const uint8_t *order, double *sum)
 {
-    const struct problem *problem = model->problem;
     uint32_t node = from;
-    *sum = 0;
-    for (uint32_t i = 0; i < problem->n_dim; i++) {
-        const uint32_t p = order[i], end = lattice_mix(spread->tiles, node, to, 1u << p);
-        if (end == node)
-            continue;
-        if (node == from && mask >> OPTIMAL_DIRECT && model->partner[p] < problem->n_dim) {
-            const uint32_t *tile = spread->tiles->extent[p];
-            const uint32_t rank = 1u << p | 1u << model->partner[p] | ~model->relevant[model->window];
-            const bool slides_on = optimal_may_slide_on(model, spread, l, from, p) ||
-                                   (tile[end] == 2 * tile[node] && tile[end] < tile[spread->tiles->n - 1] &&
-                                    lattice_mix(spread->tiles, from, to, rank) == to);
-            for (uint32_t e = 0; e < model->n_event; e++) {
-                if (!is_open(mask >> OPTIMAL_DIRECT, e))
-                    continue;
-                *sum += slide_price(model, spread, price, e, l, node, end, p, slides_on);
-                mask &= ~(1u << e | 1u << (OPTIMAL_DIRECT + e));
-            }
-        }
-        uint32_t closing = 0;
-        for (uint32_t e = 0; e < model->n_event; e++)
-            if (is_open(mask, e) && (model->relevant[model->event[e].tensor] >> p & 1u))
-                closing |= 1u << e | 1u << (OPTIMAL_DIRECT + e);
-        *sum += close_all(model, spread, price, l, mask & closing, node);
-        mask &= 0xffffu & ~closing;
-        node = end;
-    }
+    *sum = whole_price(model, spread, price, l, to);
+    for (uint32_t i = 0; i < model->problem->n_dim; i++)
+        *sum += pass_loop(model, spread, price, l, from, to, order[i], &node, &mask);
     return mask;
 }

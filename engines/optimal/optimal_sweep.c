@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "engines/optimal/optimal_limits.h"
+
 /* fmin looks for NaN. */
 static inline double lower(double a, double b)
 {
@@ -25,11 +27,12 @@ enum dse_status optimal_sweep_new(const struct optimal_model *model, struct aren
     for (uint32_t i = 0; i < sizeof sweep->scratch / sizeof sweep->scratch[0]; i++)
         sweep->scratch[i] = arena_alloc(arena, n, sizeof(double));
     for (uint32_t e = 0; e < model->n_event; e++) {
-        const bool window = (int)model->event[e].tensor == model->window;
         sweep->words[e] = arena_alloc(arena, n, sizeof(double));
         sweep->close[e] = arena_alloc(arena, n, sizeof(double));
-        sweep->half[e] = window ? arena_alloc(arena, n, sizeof(double)) : NULL;
-        sweep->settle[e] = window ? arena_alloc(arena, n, sizeof(double)) : sweep->close[e];
+        if (model->window < 0)
+            continue;
+        sweep->half[e] = arena_alloc(arena, n, sizeof(double));
+        sweep->settle[e] = arena_alloc(arena, n, sizeof(double));
     }
     for (uint32_t l = 0; l < model->arch->n_level; l++)
         sweep->least[l] = arena_alloc(arena, n, sizeof(double));
@@ -38,6 +41,7 @@ enum dse_status optimal_sweep_new(const struct optimal_model *model, struct aren
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
         if (model->partner[d] < model->problem->n_dim)
             sweep->sums |= 1u << d;
+    sweep->ratio = arena_alloc(arena, n, sizeof *sweep->ratio);
     return arena_check(arena, "a sweep over tiles", err);
 }
 
@@ -83,6 +87,11 @@ static bool merge(struct optimal_sweep *sweep, struct optimal_states *states, ui
     return value != NULL;
 }
 
+static bool is_window(const struct optimal_model *model, uint32_t e)
+{
+    return (int)model->event[e].tensor == model->window;
+}
+
 /* Tile i is a number of `other` and this one. */
 static uint32_t sums_of(const struct optimal_sweep *sweep, uint32_t i)
 {
@@ -95,9 +104,8 @@ static void price_words(struct optimal_sweep *sweep, uint32_t e, uint32_t l, boo
 {
     const struct optimal_model *model = sweep->model;
     const uint32_t known = (2u << l) - (2u << model->event[e].from);
-    const bool window = (int)model->event[e].tensor == model->window;
     struct optimal_toll toll;
-    if (!window || !optimal_is_diagonal(model, &sweep->spread, known)) {
+    if (!is_window(model, e) || !optimal_is_diagonal(model, &sweep->spread, known)) {
         optimal_toll_new(model, &sweep->spread, sweep->price, e, 0, 0, linear, &toll);
         optimal_toll_prices(&toll, words, sweep->tiles.n, price);
         return;
@@ -119,7 +127,7 @@ static void price_words(struct optimal_sweep *sweep, uint32_t e, uint32_t l, boo
 static void price_event(struct optimal_sweep *sweep, uint32_t e, uint32_t l)
 {
     price_words(sweep, e, l, false, sweep->words[e], sweep->close[e]);
-    if (!sweep->half[e])
+    if (!is_window(sweep->model, e))
         return;
     double *half = sweep->scratch[1];
     for (uint32_t i = 0; i < sweep->tiles.n; i++)
@@ -159,9 +167,9 @@ static void settle_events(struct optimal_sweep *sweep, uint32_t l)
         for (uint32_t i = 0; i < tiles->n; i++)
             sweep->at[l].value[k][i] += more[i];
     for (uint32_t e = 0; e < model->n_event; e++) {
-        if (diagonal && sweep->half[e] && model->event[e].from + 1 < l && l <= model->event[e].to)
+        if (diagonal && is_window(model, e) && model->event[e].from + 1 < l && l <= model->event[e].to)
             price_event(sweep, e, l);
-        for (uint32_t i = 0; sweep->half[e] && i < tiles->n; i++)
+        for (uint32_t i = 0; is_window(model, e) && i < tiles->n; i++)
             sweep->settle[e][i] = sweep->flag[i] ? sweep->half[e][i] : sweep->close[e][i];
     }
 }
@@ -172,13 +180,30 @@ static void close_into(struct optimal_sweep *sweep, const double *from, uint32_t
     double *sum = sweep->scratch[4];
     for (uint32_t left = mask & 0xffffu; left; left &= left - 1) {
         const uint32_t e = (uint32_t)__builtin_ctz(left);
-        const double *price = mask >> (OPTIMAL_DIRECT + e) & 1u ? sweep->close[e] : sweep->settle[e];
+        const bool whole = mask >> (OPTIMAL_DIRECT + e) & 1u || !is_window(sweep->model, e);
+        const double *price = whole ? sweep->close[e] : sweep->settle[e];
 #pragma omp simd
         for (uint32_t i = 0; i < sweep->tiles.n; i++)
             sum[i] = from[i] + price[i];
         from = sum;
     }
     lower_all(into, from, sweep->tiles.n);
+}
+
+/* Minima over what the loops of `dims` of level l may do. */
+static void turn(struct optimal_sweep *sweep, uint32_t l, uint32_t dims, double *value)
+{
+    const struct optimal_model *model = sweep->model;
+    const struct lattice *tiles = &sweep->tiles;
+    lattice_sweep(tiles, dims & ~model->limited[l], value);
+    for (uint32_t left = dims & model->limited[l]; left; left &= left - 1) {
+        const uint32_t d = (uint32_t)__builtin_ctz(left);
+        uint32_t n = 0;
+        for (uint32_t i = 1; i < tiles->n; i++)
+            if (tiles->part[d][i] == i && optimal_factor_allowed(model, l, false, d, tiles->extent[d][i]))
+                sweep->ratio[n++] = i;
+        lattice_sweep_ratios(tiles, sweep->ratio, n, value);
+    }
 }
 
 /* The values of `run`, where tensor t's events `open` (none: 0) stay open: on with loops that leave it alone
@@ -192,8 +217,8 @@ static bool end_run(struct optimal_sweep *sweep, uint32_t l, int t, uint32_t ope
     if (!any)
         return true;
     if (open) {
-        lattice_sweep(&sweep->tiles, dims & ~sweep->model->relevant[t], run);
-        if (!merge(sweep, &sweep->at[l + 1], open, run))
+        turn(sweep, l, dims & ~sweep->model->relevant[t], run);
+        if (!merge(sweep, sweep->after, open, run))
             return false;
     }
     close_into(sweep, run, open, rest);
@@ -204,12 +229,11 @@ static bool end_run(struct optimal_sweep *sweep, uint32_t l, int t, uint32_t ope
 static bool runs(struct optimal_sweep *sweep, uint32_t l, double *rest)
 {
     const struct optimal_model *model = sweep->model;
-    const uint32_t all = (1u << model->problem->n_dim) - 1;
-    const struct optimal_states *in = &sweep->at[l];
+    const struct optimal_states *in = sweep->before;
     for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
         for (uint32_t i = 0; i < in->n; i++) {
             const uint32_t open = in->mask[i] & model->of_tensor[t];
-            bool first = open != 0 && (all & ~model->relevant[t]) != 0;
+            bool first = open != 0 && (sweep->dims & ~model->relevant[t]) != 0;
             for (uint32_t k = 0; k < i && first; k++)
                 first = (in->mask[k] & model->of_tensor[t]) != open;
             if (!first)
@@ -219,7 +243,7 @@ static bool runs(struct optimal_sweep *sweep, uint32_t l, double *rest)
                 if ((in->mask[k] & model->of_tensor[t]) == open)
                     close_into(sweep, in->value[k], in->mask[k] & ~(open | open << OPTIMAL_DIRECT),
                                sweep->scratch[1]);
-            if (!end_run(sweep, l, (int)t, open, all, sweep->scratch[1], rest))
+            if (!end_run(sweep, l, (int)t, open, sweep->dims, sweep->scratch[1], rest))
                 return false;
         }
     }
@@ -263,22 +287,22 @@ static bool slide_on(struct optimal_sweep *sweep, uint32_t l, uint32_t p, uint32
 {
     const struct optimal_model *model = sweep->model;
     const struct lattice *tiles = &sweep->tiles;
-    const uint32_t all = (1u << model->problem->n_dim) - 1, sum = 1u << p | 1u << model->partner[p];
-    const uint32_t rank = (sum | ~model->relevant[model->window]) & all;
+    const uint32_t sum = 1u << p | 1u << model->partner[p];
+    const uint32_t rank = (sum | ~model->relevant[model->window]) & sweep->dims;
     const int still = optimal_stationary(model, p);
     double *run = sweep->scratch[1];
     memcpy(run, from, tiles->n * sizeof *run);
-    lattice_sweep(tiles, 1u << p, run);
+    turn(sweep, l, 1u << p, run);
     add_slide(sweep, direct, l, p, true, run);
-    if (!end_run(sweep, l, still, open, all, run, rest))
+    if (!end_run(sweep, l, still, open, sweep->dims, run, rest))
         return false;
     for (uint32_t i = 0; i < tiles->n; i++) { /* equal moves of the other dimension */
         const uint32_t same = lattice_mix(tiles, 0, i, sum);
         sweep->flag[i] = same == i ? optimal_may_slide_on(model, &sweep->spread, l, i, p) : sweep->flag[same];
         run[i] = sweep->flag[i] ? from[i] : INFINITY;
     }
-    lattice_sweep(tiles, 1u << p, run);
-    if (!end_run(sweep, l, still, open, all, run, rest))
+    turn(sweep, l, 1u << p, run);
+    if (!end_run(sweep, l, still, open, sweep->dims, run, rest))
         return false;
     uint32_t two[PROBLEM_DIM_MAX]; /* a loop of bound 2, and more of p further out */
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
@@ -297,15 +321,15 @@ static bool slide_on(struct optimal_sweep *sweep, uint32_t l, uint32_t p, uint32
     fill(short_rest, tiles->n);
     if (!end_run(sweep, l, still, open, rank & ~(1u << p), run, short_rest))
         return false;
-    lattice_sweep(tiles, rank & ~(1u << p), short_rest);
-    return merge(sweep, &sweep->at[l + 1], 0, short_rest);
+    turn(sweep, l, rank & ~(1u << p), short_rest);
+    return merge(sweep, sweep->after, 0, short_rest);
 }
 
 /* The innermost loop slides the window. */
 static bool slides(struct optimal_sweep *sweep, uint32_t l, uint32_t p, double *rest)
 {
     const struct optimal_model *model = sweep->model;
-    const struct optimal_states *in = &sweep->at[l];
+    const struct optimal_states *in = sweep->before;
     const int still = optimal_stationary(model, p);
     const uint32_t stays = still < 0 ? 0 : model->of_tensor[still];
     double *from = sweep->scratch[3];
@@ -343,6 +367,10 @@ static void open_events(struct optimal_sweep *sweep, uint32_t l, double limit)
             if ((out->mask[i] >> e & 1u) || model->event[e].from > l)
                 left -= sweep->least_event[e];
         left += 1e-12 * limit; /* rounding */
+        for (uint32_t e = 0; model->whole && e < model->n_event; e++)
+            for (uint32_t node = 0; (model->whole >> e & 1u) && model->event[e].from == l && node < tiles->n;
+                 node++)
+                value[node] += sweep->close[e][node];
         for (uint32_t node = 0; node < tiles->n; node++) {
             if (value[node] >= left || !fits[tiles->whole[node]])
                 value[node] = INFINITY;
@@ -358,29 +386,52 @@ static void open_events(struct optimal_sweep *sweep, uint32_t l, double limit)
     out->n = n;
 }
 
-/* The temporal loops of level l, its capacity, and its own events. */
-static bool temporal(struct optimal_sweep *sweep, uint32_t l, double limit)
+/* Loops of sweep->dims of level l, in any order. */
+static bool turn_loops(struct optimal_sweep *sweep, uint32_t l)
 {
     const struct optimal_model *model = sweep->model;
-    struct optimal_states *in = &sweep->at[l], *out = &sweep->at[l + 1];
+    const struct optimal_states *in = sweep->before;
     double *rest = sweep->scratch[0];
-    out->n = 0;
-    settle_events(sweep, l);
-    fill(sweep->least[l], sweep->tiles.n);
+    sweep->after->n = 0;
     fill(rest, sweep->tiles.n);
     for (uint32_t i = 0; i < in->n; i++) {
-        lower_all(sweep->least[l], in->value[i], sweep->tiles.n);
-        if (!merge(sweep, out, in->mask[i], in->value[i]))
+        if (!merge(sweep, sweep->after, in->mask[i], in->value[i]))
             return false;
         close_into(sweep, in->value[i], in->mask[i], rest);
     }
     if (!runs(sweep, l, rest))
         return false;
     for (uint32_t p = 0; p < model->problem->n_dim; p++)
-        if (model->partner[p] < model->problem->n_dim && !slides(sweep, l, p, rest))
+        if ((sweep->dims >> p & 1u) && model->partner[p] < model->problem->n_dim &&
+            !slides(sweep, l, p, rest))
             return false;
-    lattice_sweep(&sweep->tiles, (1u << model->problem->n_dim) - 1, rest);
-    if (!merge(sweep, out, 0, rest))
+    turn(sweep, l, sweep->dims, rest);
+    return merge(sweep, sweep->after, 0, rest);
+}
+
+/* The temporal loops of level l, its capacity, and its own events: first the loops with a place of their own,
+ * one by one, then all others. */
+static bool temporal(struct optimal_sweep *sweep, uint32_t l, double limit)
+{
+    const uint8_t *order;
+    const uint32_t n_first = optimal_first_loops(sweep->model, l, &order);
+    uint32_t others = (1u << sweep->model->problem->n_dim) - 1;
+    settle_events(sweep, l);
+    sweep->before = &sweep->at[l];
+    fill(sweep->least[l], sweep->tiles.n);
+    for (uint32_t i = 0; i < sweep->before->n; i++)
+        lower_all(sweep->least[l], sweep->before->value[i], sweep->tiles.n);
+    for (uint32_t i = 0; i < n_first; i++) {
+        sweep->dims = 1u << order[i];
+        others &= ~sweep->dims;
+        sweep->after = &sweep->turned[i % 2];
+        if (!turn_loops(sweep, l))
+            return false;
+        sweep->before = sweep->after;
+    }
+    sweep->dims = others;
+    sweep->after = &sweep->at[l + 1];
+    if (!turn_loops(sweep, l))
         return false;
     open_events(sweep, l, limit);
     return true;

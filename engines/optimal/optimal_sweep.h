@@ -25,6 +25,12 @@ struct optimal_sweep {
     struct optimal_price price;
     /* [l]: as level l's temporal loops begin, so [l + 1]: after them, with level l's events open */
     struct optimal_states at[ARCH_LEVEL_MAX + 1];
+    /* the loops at hand: of these dimensions, from one table of states to another; loops with a place of
+     * their own are turned one by one */
+    uint32_t dims;
+    const struct optimal_states *before;
+    struct optimal_states *after, turned[2];
+    uint32_t *ratio;               /* (nodes) scratch */
     double *least[ARCH_LEVEL_MAX]; /* (n_level, nodes) of all masks of `at` */
     double *scratch[7];
     double least_event[OPTIMAL_EVENT_MAX]; /* (n_event) optimal_least_event */

@@ -4,6 +4,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "engines/optimal/optimal_limits.h"
 
 enum dse_status optimal_walk_new(struct optimal_sweep *sweep, struct arena *arena, struct optimal_walk **out,
                                  struct dse_error *err)
@@ -51,6 +54,18 @@ static int by_bound(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
+/* May level l have the temporal factors that lead from `node` to `end`? */
+static bool may_loop(const struct optimal_sweep *sweep, uint32_t l, uint32_t node, uint32_t end)
+{
+    for (uint32_t left = sweep->model->limited[l]; left; left &= left - 1) {
+        const uint32_t d = (uint32_t)__builtin_ctz(left);
+        if (!optimal_factor_allowed(sweep->model, l, false, d,
+                                    sweep->tiles.extent[d][end] / sweep->tiles.extent[d][node]))
+            return false;
+    }
+    return true;
+}
+
 /* All tiles from which the end of the frame can be reached below the limit. */
 static void find_candidates(struct optimal_walk *walk, uint32_t l)
 {
@@ -63,7 +78,8 @@ static void find_candidates(struct optimal_walk *walk, uint32_t l)
         least = fmin(least, frame->goal[i]);
     for (uint32_t node = 0; node <= frame->end; node++) {
         double bound = INFINITY;
-        if (sweep->least[l][node] + least >= walk->limit || !lattice_divides(&sweep->tiles, node, frame->end))
+        if (sweep->least[l][node] + least >= walk->limit ||
+            !lattice_divides(&sweep->tiles, node, frame->end) || !may_loop(sweep, l, node, frame->end))
             continue;
         for (uint32_t i = 0; i < in->n; i++)
             if (in->value[i][node] + least < walk->limit)
@@ -74,15 +90,33 @@ static void find_candidates(struct optimal_walk *walk, uint32_t l)
     qsort(frame->candidate, frame->n, sizeof *frame->candidate, by_bound);
 }
 
+/* Do the tiles from level l outwards fit, as far as levels share room? */
+static bool fits_outside(const struct optimal_walk *walk, uint32_t l)
+{
+    const struct optimal_sweep *sweep = walk->sweep;
+    uint32_t node[ARCH_LEVEL_MAX];
+    for (uint32_t i = l; i < sweep->model->arch->n_level; i++)
+        node[i] = sweep->tiles.whole[walk->frame[i].end] +
+                  lattice_node(&sweep->model->lattice, sweep->spread.span[i]);
+    return optimal_fits_together(sweep->model, &sweep->spread, l, node);
+}
+
 void optimal_walk_start(struct optimal_walk *walk, double limit)
 {
     const struct optimal_sweep *sweep = walk->sweep;
     const struct optimal_model *model = sweep->model;
     const uint32_t last = model->arch->n_level - 1;
     mapping_init(&walk->mapping, model->problem, model->arch);
-    for (uint32_t l = 0; l <= last; l++)
-        for (uint32_t d = 0; d < model->problem->n_dim; d++)
-            walk->mapping.level[l].spatial[d] = sweep->spread.factor[l][d];
+    for (uint32_t l = 0; l <= last; l++) {
+        struct mapping_level *level = &walk->mapping.level[l];
+        memcpy(level->spatial, sweep->spread.factor[l], sizeof level->spatial);
+        level->keep = model->keep[l];
+        if (!model->constraints)
+            continue;
+        level->no_temporal_reuse = model->constraints->level[l].no_temporal_reuse;
+        level->no_link_transfer = model->constraints->level[l].no_link_transfer;
+        level->no_multicast = model->constraints->level[l].no_multicast;
+    }
     walk->limit = limit;
     walk->at = last;
     walk->frame[last].end = sweep->tiles.n - 1;
@@ -116,6 +150,8 @@ bool optimal_walk_next(struct optimal_walk *walk)
         inner->goal[i] = goal_at(walk, l, sweep->at[l].mask[i], node) + spatial;
     inner->end = node;
     walk->at = l - 1;
-    find_candidates(walk, l - 1);
+    inner->n = inner->at = 0;
+    if (fits_outside(walk, l - 1))
+        find_candidates(walk, l - 1);
     return true;
 }

@@ -48,8 +48,8 @@ static double best_of_random(const struct evaluator *evaluator, struct eval_work
     return best;
 }
 
-/* How often 300 random orders beat the walk, over random machines, bypasses and factorisations; the `full` walk
- * on machines whose networks cost. */
+/* How often 300 random orders beat the walk, over random machines, bypasses and factorisations; the `full`
+ * walk on machines whose networks cost. */
 static int count_beaten(bool windows, bool full, uint64_t key, int n_mapping)
 {
     struct random_stream stream = random_stream_make(8, key, RANDOM_TEST);

@@ -7,7 +7,8 @@
 #include "engines/optimal/optimal_model.h"
 #include "tests/support/random_case.h"
 
-/* Case i: up to `macs` iterations, every third up to four times as many. */
+/* Case i: up to `macs` iterations, every third up to four times as many; some with least utilisations, shared
+ * banks or a GPU's limits. */
 static inline void optimal_case(uint64_t i, uint64_t macs, struct problem *problem, struct architecture *arch)
 {
     struct random_stream stream = random_stream_make(1, i, RANDOM_INIT);
@@ -17,11 +18,64 @@ static inline void optimal_case(uint64_t i, uint64_t macs, struct problem *probl
     do {
         random_case_problem(&stream, i % 3 == 0 ? 4 * macs : macs, problem);
         random_case_architecture(&stream, &options, arch);
-        arch->strict_fanout = true;
-        for (uint32_t l = 0; l < arch->n_level; l++)
-            arch->level[l].min_utilization = 0;
+        const uint32_t more = random_below(&stream, 16);
+        if (more == 0)
+            random_case_banks(&stream, problem, arch);
+        else if (more == 1)
+            random_case_gpu(&stream, arch);
+        else if (more == 2)
+            arch->level[random_below(&stream, arch->n_level)].min_utilization =
+                0.1 * (1 + random_below(&stream, 9));
     } while (optimal_takes_machine(arch, &err) != DSE_OK ||
              optimal_takes_problem(problem, arch, &err) != DSE_OK);
+}
+
+static inline void optimal_case_loops(struct random_stream *stream, const struct problem *problem, bool fixes,
+                                      struct loop_constraints *loops)
+{
+    for (uint32_t d = 0; d < problem->n_dim; d++) {
+        if (fixes && random_below(stream, 6) == 0)
+            do
+                loops->fixed[d] = 1 + random_below(stream, problem->bound[d]);
+            while (problem->bound[d] % loops->fixed[d] != 0);
+        else if (random_below(stream, 5) == 0)
+            loops->highest[d] = 1 + random_below(stream, problem->bound[d]);
+    }
+    if (random_below(stream, 3) == 0)
+        for (uint32_t d = random_below(stream, problem->n_dim), n = 1 + random_below(stream, 3); n > 0;
+             n--, d = (d + 2) % problem->n_dim)
+            if (loops->n_order == 0 || loops->order[0] != d)
+                loops->order[loops->n_order++] = (uint8_t)d;
+}
+
+/* Of every kind; they may leave nothing. Fixed spatial factors are all 1: where others lie on an array is
+ * said in more than one way. */
+static inline void optimal_case_constraints(uint64_t i, const struct problem *problem,
+                                            const struct architecture *arch,
+                                            struct mapspace_constraints *constraints)
+{
+    struct random_stream stream = random_stream_make(2, i, RANDOM_INIT);
+    const uint32_t all_dims = (1u << problem->n_dim) - 1, all = (1u << problem->n_tensor) - 1;
+    mapspace_constraints_init(constraints, problem, arch);
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        struct level_constraints *level = &constraints->level[l];
+        if (random_below(&stream, 2))
+            optimal_case_loops(&stream, problem, true, &level->temporal);
+        if (random_below(&stream, 3) == 0) {
+            optimal_case_loops(&stream, problem, false, &level->spatial);
+            level->spatial.fixed[random_below(&stream, problem->n_dim)] = 1;
+            level->dims_x = random_u32(&stream) & all_dims;
+            level->dims_y = random_u32(&stream) & all_dims;
+        }
+        if (random_below(&stream, 4) == 0) {
+            level->no_temporal_reuse = (uint8_t)(random_u32(&stream) & all);
+            level->no_multicast = (uint8_t)(random_u32(&stream) & all);
+        }
+        if (l + 1 < arch->n_level && random_below(&stream, 4) == 0)
+            level->bypass = 1u << random_below(&stream, problem->n_tensor);
+        else if (random_below(&stream, 4) == 0)
+            level->keep = 1u << random_below(&stream, problem->n_tensor);
+    }
 }
 
 #endif

@@ -45,6 +45,18 @@ static void test_nodes_and_sweeps(void **state)
         lattice_sweep(&lattice, dims, value);
         assert_memory_equal(value, least, lattice.n * sizeof *value);
     }
+    const uint32_t ratio[] = {lattice_node(&lattice, (const uint32_t[]){2, 1, 1, 1}),
+                              lattice_node(&lattice, (const uint32_t[]){6, 1, 1, 1})};
+    for (uint32_t i = 0; i < lattice.n; i++)
+        least[i] = value[i] = random_below(&stream, 1000);
+    for (uint32_t i = 0; i < lattice.n; i++)
+        for (uint32_t k = 0; k < lattice.n; k++)
+            if (lattice_mix(&lattice, k, i, 1) == i && value[k] < least[i] &&
+                (lattice.extent[0][i] == 2 * lattice.extent[0][k] ||
+                 lattice.extent[0][i] == 6 * lattice.extent[0][k]))
+                least[i] = value[k];
+    lattice_sweep_ratios(&lattice, ratio, 2, value);
+    assert_memory_equal(value, least, lattice.n * sizeof *value);
     arena_free(&arena);
 }
 

@@ -72,7 +72,7 @@ static void check_case(uint64_t i, uint32_t *n_found)
     assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
     assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
     assert_int_equal(mapspace_new(&problem, &arch, NULL, false, &arena, &space, &err), DSE_OK);
-    assert_int_equal(optimal_model_new(&problem, &arch, &arena, &model, &err), DSE_OK);
+    assert_int_equal(optimal_model_new(&problem, &arch, NULL, &arena, &model, &err), DSE_OK);
     assert_int_equal(optimal_sweep_new(&model, &arena, &sweep, &err), DSE_OK);
     assert_int_equal(optimal_walk_new(sweep, &arena, &walk, &err), DSE_OK);
     if (!mapspace_is_empty(space) && mapspace_size(space).log10_total < 6 &&
