@@ -16,6 +16,7 @@
 #include "engines/mapspace/mapspace_descent.h"
 #include "engines/mapspace/mapspace_move.h"
 #include "engines/mapspace/mapspace_project.h"
+#include "engines/optimal/optimal_places.h"
 #include "engines/optimal/optimal_spreads.h"
 #include "engines/optimal/optimal_walk.h"
 
@@ -68,6 +69,10 @@ struct state {
     uint32_t n_entry, room, at;
     uint32_t choice, n_choice;    /* of what the levels keep: the model's, and how many there are */
     struct optimal_spread spread; /* the present one */
+    struct optimal_places places;
+    struct optimal_place (*menu)[OPTIMAL_PLACE_MAX]; /* (n_level, n_menu of the level) its places */
+    uint32_t n_menu[ARCH_LEVEL_MAX], pick[ARCH_LEVEL_MAX];
+    bool begun, delayed; /* the menus are there, the cycles are known */
     struct optimal_sweep *sweep, *words;
     struct optimal_walk *walk;
     double delay;                     /* cycles that its mappings take at least, without latencies */
@@ -206,7 +211,9 @@ static enum dse_status spreads_step(struct state *state, struct dse_error *err)
             state->phase = PHASE_SWEEP;
             return DSE_OK;
         }
-        if (is_beaten(state, cost_of(state, state->least.energy_j, compute_cycles(state))))
+        /* the machine's bound is that of tensors which begin and end at home */
+        if (is_beaten(state,
+                      cost_of(state, state->choice ? 0 : state->least.energy_j, compute_cycles(state))))
             continue;
         optimal_spread_complete(&state->model, &state->spread);
         entry.cost = quick_cost(state);
@@ -269,18 +276,40 @@ static bool visit(void *self, const struct mapping *mapping)
     return true;
 }
 
-/* The spread at hand is done. */
+/* The spread and places at hand are done. */
 static void next_spread(struct state *state)
 {
-    state->at++;
+    uint32_t l = 0;
+    for (; l < state->model.arch->n_level && ++state->pick[l] == state->n_menu[l]; l++)
+        state->pick[l] = 0;
+    if (l == state->model.arch->n_level) {
+        state->at++;
+        state->begun = false;
+    }
     state->swept = 0;
     state->phase = PHASE_SWEEP;
+}
+
+/* The next spread, and all places of its loops. */
+static void begin_spread(struct state *state)
+{
+    optimal_spreads_get(&state->spreads, state->entry[state->at].place, &state->spread);
+    optimal_spread_complete(&state->model, &state->spread);
+    for (uint32_t l = 0; l < state->model.arch->n_level; l++) {
+        state->n_menu[l] = optimal_places_list(&state->places, l, state->spread.factor[l], state->menu[l]);
+        state->pick[l] = 0;
+    }
+    state->begun = true;
+    state->delayed = false;
 }
 
 /* Walk through what the sweep has found. */
 static void begin_walk(struct state *state)
 {
-    optimal_walk_start(state->walk, walk_limit(state));
+    struct optimal_place place[ARCH_LEVEL_MAX];
+    for (uint32_t l = 0; l < state->model.arch->n_level; l++)
+        place[l] = state->menu[l][state->pick[l]];
+    optimal_walk_start(state->walk, place, walk_limit(state));
     state->n_tile = 0;
     state->phase = PHASE_WALK;
 }
@@ -290,12 +319,14 @@ static enum dse_status sweep_delay(struct state *state, struct dse_error *err)
 {
     state->limiting = 0;
     for (uint32_t i = 1; i < state->n_price; i++) {
-        DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[i], INFINITY, &state->cycles[i],
-                                  err));
+        if (!state->delayed)
+            DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[i], INFINITY,
+                                      &state->cycles[i], err));
         if (state->limiting == 0 || state->cycles[i] > state->cycles[state->limiting])
             state->limiting = i;
         state->delay = fmax(state->delay, whole_cycles(state->cycles[i]));
     }
+    state->delayed = true;
     return DSE_OK;
 }
 
@@ -307,8 +338,14 @@ static enum dse_status sweep_step(struct state *state, struct dse_error *err)
     bool valid;
     if (entry->choice != state->choice)
         DSE_TRY(choose_keeps(state, entry->choice, &valid, err));
-    optimal_spreads_get(&state->spreads, entry->place, &state->spread);
-    optimal_spread_complete(&state->model, &state->spread);
+    if (!state->begun)
+        begin_spread(state);
+    for (uint32_t l = 0; l < state->model.arch->n_level; l++)
+        memcpy(state->spread.hops[l], state->menu[l][state->pick[l]].hops, sizeof state->spread.hops[l]);
+    if (is_beaten(state, quick_cost(state))) {
+        next_spread(state);
+        return DSE_OK;
+    }
     state->delay = state->spread.cycles;
     state->energy_j = 0;
     state->mixed = false;
@@ -339,8 +376,8 @@ static enum dse_status sweep_step(struct state *state, struct dse_error *err)
 
 /* ---------------------------------------- delays one after the other */
 
-/* Energy and delay of a spread are bounded together where bandwidth decides: of two numbers below `energy_j` and
- * `cycles` any mean of their shares is below 1, and a sweep finds the least mean of all mappings. */
+/* Energy and delay of a spread are bounded together where bandwidth decides: of two numbers below `energy_j`
+ * and `cycles` any mean of their shares is below 1, and a sweep finds the least mean of all mappings. */
 static enum dse_status sweep_mixed(struct state *state, uint32_t i, double share, double energy_j,
                                    double cycles, double *least, struct dse_error *err)
 {
@@ -350,8 +387,8 @@ static enum dse_status sweep_mixed(struct state *state, uint32_t i, double share
     return optimal_sweep_run(state->sweep, &state->spread, price, 1 + slack, least, err);
 }
 
-/* The share of the delay that bounds best, which is a maximum of a concave function. The last sweep need not be
- * that of `*share`. INFINITY: no mapping is left. */
+/* The share of the delay that bounds best, which is a maximum of a concave function. The last sweep need not
+ * be that of `*share`. INFINITY: no mapping is left. */
 static enum dse_status find_share(struct state *state, double energy_j, double cycles, double *share,
                                   double *least, struct dse_error *err)
 {
@@ -476,6 +513,9 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     evaluator_bound(task->evaluator, &state->least);
     state->n_price = optimal_prices(state->model.arch, state->price);
     DSE_TRY(optimal_spreads_init(&state->spreads, &state->model, err));
+    DSE_TRY(optimal_places_new(&state->model, arena, &state->places, err));
+    state->menu = arena_alloc(arena, state->model.arch->n_level, sizeof *state->menu);
+    DSE_TRY(arena_check(arena, "places of spatial loops", err));
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->sweep, err));
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->words, err));
     DSE_TRY(optimal_walk_new(state->sweep, arena, &state->walk, err));
@@ -504,8 +544,11 @@ static enum dse_status optimal_finish(void *memory, struct engine_context *conte
     (void)err;
     if (state->phase == PHASE_START || state->phase == PHASE_SPREADS)
         return DSE_OK;
+    bool only = state->begun; /* no other places of the spread at hand */
+    for (uint32_t l = 0; only && l < state->model.arch->n_level; l++)
+        only = state->n_menu[l] == 1;
     if (state->at < state->n_entry)
-        bound = fmin(bound, fmax(state->swept, state->entry[state->at].cost));
+        bound = fmin(bound, fmax(only ? state->swept : 0, state->entry[state->at].cost));
     if (state->at + 1 < state->n_entry)
         bound = fmin(bound, state->entry[state->at + 1].cost);
     engine_context_bound(context, bound * (1 - slack));

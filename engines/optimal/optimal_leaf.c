@@ -86,73 +86,32 @@ static void list_orders(const struct optimal_model *model, uint32_t l, const str
 
 /* ---------------------------------------- places of spatial loops */
 
+struct placing {
+    struct leaf *leaf;
+    uint32_t level;
+};
+
 static bool place_levels(struct leaf *leaf, uint32_t l);
 
-/* Which of the loops `left` on one side may be the next: that with the first place of its own, or any. */
-static uint32_t next_places(const struct optimal_model *model, uint32_t l, uint32_t left)
+static bool place_level(void *self, const struct optimal_place *place)
 {
-    const struct loop_constraints *loops = model->constraints ? &model->constraints->level[l].spatial : NULL;
-    for (uint32_t i = 0; loops && i < loops->n_order; i++)
-        if (left >> loops->order[i] & 1u)
-            return 1u << loops->order[i];
-    return left;
-}
-
-/* The loops x and y in all orders, X first, from place n on. */
-static bool place_loops(struct leaf *leaf, uint32_t l, uint32_t x, uint32_t y, uint32_t n)
-{
-    struct mapping_level *level = &leaf->walk->mapping.level[l];
-    const uint32_t n_dim = leaf->walk->mapping.n_dim;
-    if (!x && !y) {
-        uint32_t done = 0;
-        for (uint32_t i = 0; i < n; i++)
-            done |= 1u << level->spatial_order[i];
-        for (uint32_t d = 0; d < n_dim; d++)
-            if (!(done >> d & 1u))
-                level->spatial_order[n++] = (uint8_t)d;
-        return place_levels(leaf, l + 1);
-    }
-    const uint32_t next = next_places(leaf->walk->sweep->model, l, x ? x : y);
-    for (uint32_t d = 0; d < n_dim; d++) {
-        if (!(next >> d & 1u))
-            continue;
-        level->spatial_order[n] = (uint8_t)d;
-        if (!place_loops(leaf, l, x & ~(1u << d), x ? y : y & ~(1u << d), n + 1))
-            return false;
-        if (!leaf->walk->hops)
-            break;
-    }
-    return true;
+    const struct placing *placing = self;
+    struct mapping_level *level = &placing->leaf->walk->mapping.level[placing->level];
+    memcpy(level->spatial_order, place->order, sizeof place->order);
+    level->split = place->split;
+    return place_levels(placing->leaf, placing->level + 1);
 }
 
 static bool place_levels(struct leaf *leaf, uint32_t l)
 {
-    const struct optimal_model *model = leaf->walk->sweep->model;
     struct optimal_walk *walk = leaf->walk;
-    const uint32_t n_dim = walk->mapping.n_dim;
-    if (l == model->arch->n_level)
+    const struct optimal_sweep *sweep = walk->sweep;
+    struct placing placing = {leaf, l};
+    if (l == sweep->model->arch->n_level)
         return walk->visit(walk->self, &walk->mapping);
-    struct mapping_level *level = &walk->mapping.level[l];
-    uint32_t loops = 0;
-    uint64_t fan_x, fan_y;
-    architecture_fanout(model->arch, l, &fan_x, &fan_y);
-    for (uint32_t d = 0; d < n_dim; d++)
-        loops |= (uint32_t)(level->spatial[d] > 1) << d;
-    for (uint32_t x = loops;; x = (x - 1) & loops) {
-        uint64_t wide = 1, high = 1;
-        for (uint32_t d = 0; d < n_dim; d++)
-            *(x >> d & 1u ? &wide : &high) *= level->spatial[d];
-        if (wide <= fan_x && high <= fan_y && optimal_side_allowed(model, l, false, x) &&
-            optimal_side_allowed(model, l, true, loops & ~x)) {
-            level->split = (uint8_t)__builtin_popcount(x);
-            if (!place_loops(leaf, l, x, loops & ~x, 0))
-                return false;
-            if (!walk->hops)
-                return true;
-        }
-        if (x == 0)
-            return true;
-    }
+    return walk->place[l].open
+               ? optimal_places_all(sweep->model, l, sweep->spread.factor[l], place_level, &placing)
+               : place_level(&placing, &walk->place[l]);
 }
 
 /* ---------------------------------------- orders of temporal loops */

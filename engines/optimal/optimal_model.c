@@ -224,6 +224,7 @@ void optimal_spread_complete(const struct optimal_model *model, struct optimal_s
         }
     }
     spread->cycles = model->macs / used;
+    memset(spread->hops, 0, sizeof spread->hops);
     for (uint32_t l = 0; l < model->arch->n_level; l++)
         for (uint32_t d = 0; d < problem->n_dim; d++)
             spread->span[l][d] = spread->factor[l][d] * (l ? spread->span[l - 1][d] : 1);

@@ -79,13 +79,14 @@ struct optimal_spread {
     uint32_t factor[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];  /* (n_level, n_dim) */
     uint32_t span[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];    /* (n_level, n_dim) product with those further in */
     const struct lattice *tiles;                       /* set by optimal_sweep_run */
+    double hops[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX];   /* (n_level, n_tensor) of an access of the level */
     double used[ARCH_LEVEL_MAX];                       /* instances of a level in use */
     double groups[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* least number of different tiles below a level */
     double partition[ARCH_LEVEL_MAX];                  /* words of the output that are an instance's own */
     double cycles;                                     /* compute cycles */
 };
 
-/* Fill in what follows from `factor`. */
+/* Fill in what follows from `factor`; hops are 0. */
 void optimal_spread_complete(const struct optimal_model *model, struct optimal_spread *spread);
 
 /* Different words of a tensor for so many values of each dimension (n_dim), at least (docs/lower-bounds.md,

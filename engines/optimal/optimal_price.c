@@ -65,23 +65,27 @@ static void add_counts(const struct optimal_model *model, const struct optimal_s
                   0);
 }
 
-/* The network below level l, without hops: a router's words are at least those that enter, less what rounding
- * down takes off: one in each record, and there are no more of these than children. */
+/* The network below level l. A router's words are at least those that enter, as often as there are whole hops
+ * for each and once more, less what rounding down takes off: one in each record, and there are no more of
+ * these than children. */
 static void add_network(const struct optimal_model *model, const struct optimal_spread *spread,
                         struct optimal_price price, uint32_t l, uint32_t t, double gain,
                         struct optimal_toll *toll)
 {
     const struct storage_level *level = &model->arch->level[l];
-    const double ingress_j = level->ingress_energy_j * spread->used[l] * price.joule;
-    const double router_j = level->router_energy_j * spread->used[l] * price.joule;
+    const bool doubled = t == model->output && !level->reduces; /* partial sums go down, too */
+    const double joule = price.joule * spread->used[l], hops = spread->hops[l][t];
+    const double ingress_j = level->ingress_energy_j * joule;
+    const double router_j = level->router_energy_j * joule * (1 + floor(doubled ? hops / 2 : hops));
     double children = 1;
     for (uint32_t d = 0; (int)t == model->window && d < model->problem->n_dim; d++)
         children *= spread->factor[l][d];
-    if (t == model->output && !level->reduces && !(model->keep[l] >> t & 1u))
-        gain *= 2; /* partial sums go down, too */
+    add_piece(toll, gain, 0, level->hop_energy_j * hops * joule, 0);
+    if (doubled && !(model->keep[l] >> t & 1u))
+        gain *= 2;
     add_piece(toll, gain, 0, ingress_j, 0);
     add_piece(toll, gain, children, router_j, 0);
-    if (t == model->output && !level->reduces && (model->keep[l] >> t & 1u)) /* but for an instance's own */
+    if (doubled && (model->keep[l] >> t & 1u)) /* but for an instance's own */
         add_piece(toll, gain, spread->partition[l], ingress_j + router_j, 0);
 }
 

@@ -17,11 +17,8 @@ enum dse_status optimal_walk_new(struct optimal_sweep *sweep, struct arena *aren
     DSE_TRY(arena_check(arena, "a walk over tiles", err));
     walk->sweep = sweep;
     walk->at = model->arch->n_level;
-    for (uint32_t l = 0; l < model->arch->n_level; l++) {
+    for (uint32_t l = 0; l < model->arch->n_level; l++)
         walk->frame[l].candidate = arena_alloc(arena, model->lattice.n, sizeof *walk->frame[l].candidate);
-        walk->hops =
-            walk->hops || model->arch->level[l].hop_energy_j + model->arch->level[l].router_energy_j > 0;
-    }
     return arena_check(arena, "a walk over tiles", err);
 }
 
@@ -101,7 +98,7 @@ static bool fits_outside(const struct optimal_walk *walk, uint32_t l)
     return optimal_fits_together(sweep->model, &sweep->spread, l, node);
 }
 
-void optimal_walk_start(struct optimal_walk *walk, double limit)
+void optimal_walk_start(struct optimal_walk *walk, const struct optimal_place *place, double limit)
 {
     const struct optimal_sweep *sweep = walk->sweep;
     const struct optimal_model *model = sweep->model;
@@ -111,6 +108,7 @@ void optimal_walk_start(struct optimal_walk *walk, double limit)
         struct mapping_level *level = &walk->mapping.level[l];
         memcpy(level->spatial, sweep->spread.factor[l], sizeof level->spatial);
         level->keep = model->keep[l];
+        walk->place[l] = place[l];
         if (!model->constraints)
             continue;
         level->no_temporal_reuse = model->constraints->level[l].no_temporal_reuse;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engines/optimal/optimal_places.h"
 #include "engines/optimal/optimal_sweep.h"
 
 /* A tile at which the temporal loops of a level begin. */
@@ -30,8 +31,8 @@ struct optimal_walk {
     double limit;                /* mappings of this relaxed price and more are left out; may be lowered */
     optimal_visit visit;
     void *self;
-    bool hops;   /* where the spatial loops lie counts */
-    uint32_t at; /* the level of the present frame; n_level: over */
+    struct optimal_place place[ARCH_LEVEL_MAX]; /* (n_level) where the spatial loops lie */
+    uint32_t at;                                /* the level of the present frame; n_level: over */
     struct optimal_frame frame[ARCH_LEVEL_MAX];
     struct mapping mapping;
 };
@@ -40,15 +41,15 @@ struct optimal_walk {
 DSE_MUST_CHECK enum dse_status optimal_walk_new(struct optimal_sweep *sweep, struct arena *arena,
                                                 struct optimal_walk **out, struct dse_error *err);
 
-/* Begin with what the sweep has run last. */
-void optimal_walk_start(struct optimal_walk *walk, double limit);
+/* Begin with what the sweep has run last, its spatial loops being at `place` (n_level). */
+void optimal_walk_start(struct optimal_walk *walk, const struct optimal_place *place, double limit);
 
 /* One tile further; false when there is none below the limit, or `visit` returned false (then at is not
  * n_level). */
 bool optimal_walk_next(struct optimal_walk *walk);
 
 /* Every order of every level of `walk->mapping`, whose factors are set, below the limit, and every place of
- * its spatial loops that counts. */
+ * its spatial loops where it is open. */
 bool optimal_leaf(struct optimal_walk *walk);
 
 #endif

@@ -1,6 +1,6 @@
 /* The bounds of engine optimal on random cases: the fast sweep against the plain form over all pairs of
  * tiles, and both bounds against drawn mappings of their spread.
- * Tests: optimal_model.c, optimal_price.c, optimal_spreads.c, optimal_step.c. */
+ * Tests: optimal_model.c, optimal_price.c, optimal_places.c, optimal_spreads.c, optimal_step.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/mapspace/mapspace.h"
+#include "engines/optimal/optimal_places.h"
 #include "engines/optimal/optimal_spreads.h"
 #include "engines/optimal/optimal_sweep.h"
 #include "tests/engines/optimal/optimal_case.h"
@@ -82,6 +83,7 @@ struct bench {
     struct problem problem;
     struct architecture arch;
     struct optimal_model model;
+    struct optimal_places places;
     struct optimal_sweep *sweep;
     struct optimal_price price[OPTIMAL_PRICE_MAX];
     uint32_t n_price;
@@ -95,6 +97,7 @@ static void bench_init(struct bench *bench, uint64_t i, uint64_t macs)
     optimal_case(i, macs, &bench->problem, &bench->arch);
     assert_int_equal(
         optimal_model_new(&bench->problem, &bench->arch, NULL, &bench->arena, &bench->model, &err), DSE_OK);
+    assert_int_equal(optimal_places_new(&bench->model, &bench->arena, &bench->places, &err), DSE_OK);
     assert_int_equal(optimal_sweep_new(&bench->model, &bench->arena, &bench->sweep, &err), DSE_OK);
     bench->n_price = optimal_prices(&bench->arch, bench->price);
 }
@@ -131,6 +134,26 @@ static void test_the_sweep_is_never_above_its_plain_form(void **state)
     assert_true(same > n / 2);
 }
 
+/* The least energy of the spread with its loops at their best places, level by level. */
+static double least_of_places(struct bench *bench, struct optimal_spread *spread, uint32_t l)
+{
+    struct optimal_place place[OPTIMAL_PLACE_MAX];
+    struct dse_error err;
+    double least = INFINITY;
+    if (l == bench->arch.n_level) {
+        assert_int_equal(optimal_sweep_run(bench->sweep, spread, bench->price[0], INFINITY, &least, &err),
+                         DSE_OK);
+        return fmax(least, optimal_quick_price(&bench->model, spread, bench->price[0]));
+    }
+    const uint32_t n = optimal_places_list(&bench->places, l, spread->factor[l], place);
+    assert_true(n > 0);
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(spread->hops[l], place[i].hops, sizeof spread->hops[l]);
+        least = fmin(least, least_of_places(bench, spread, l + 1));
+    }
+    return least;
+}
+
 /* Of one drawn mapping. */
 static void check_mapping(struct bench *bench, const struct evaluator *evaluator,
                           struct eval_workspace *workspace, const struct mapping *mapping)
@@ -158,6 +181,7 @@ static void check_mapping(struct bench *bench, const struct evaluator *evaluator
                          DSE_OK);
         assert_true(fmax(quick, swept) <= got * (1 + 1e-12));
     }
+    assert_true(least_of_places(bench, &spread, 0) <= evaluation.energy_j * (1 + 1e-12));
 }
 
 static void test_no_drawn_mapping_is_below_the_bounds(void **state)
