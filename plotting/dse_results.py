@@ -121,7 +121,7 @@ def labels(dataset, axis):
 def tidy(path):
     """A DataFrame with one row per computed point: axis columns, status, metrics. Takes OUT.h5 or OUT.csv."""
     if str(path).endswith(".csv"):
-        return pandas.read_csv(path)
+        return pandas.read_csv(path).drop_duplicates("point_key", keep="last", ignore_index=True)
     dataset = open(path)
     if not axes(dataset):
         return pandas.DataFrame({name: [value.item()] for name, value in dataset.variables.items()})

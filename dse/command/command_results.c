@@ -7,16 +7,22 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "costmodel/fused/core_cache.h"
 #include "dse/command/commands.h"
 #include "dse/command/slurm.h"
 #include "dse/console/not_ok.h"
 #include "dse/console/table.h"
+#include "dse/exchange/exchange.h"
 #include "dse/inputs/input_store.h"
 #include "dse/report/schedule_input.h"
 #include "dse/report/timeline_plot.h"
+#include "dse/run/run_report.h"
+#include "dse/run/runner.h"
+#include "dse/run/threads.h"
 #include "dse/spec/sweep.h"
 #include "results/cube/cube_read.h"
 #include "results/cube/merge.h"
+#include "results/cube/merge_files.h"
 #include "results/plot/plot.h"
 
 enum { FIGURE_PATH_MAX = 4096, COLUMN_MAX = 256 };
@@ -99,16 +105,64 @@ static void print_missing(const char *out, struct merge_summary *summary, FILE *
     arena_free(&arena);
 }
 
+static enum dse_status take_exchanged(void *user, uint64_t cell, const struct journal_lines *lines,
+                                      struct dse_error *err)
+{
+    const struct cube_entry row = {.cell = cell, .exchanged = true};
+    return merge_files_add(user, &row, &lines->point, &lines->layers, err);
+}
+
+static enum dse_status exchange_merged(const struct sweep *sweep, const struct result_schema *schema,
+                                       struct merge_files *files, size_t *n_exchanged, struct dse_error *err)
+{
+    struct core_cache *cache = NULL;
+    struct exchange_summary found;
+    DSE_TRY(core_cache_new(RUN_CORE_COST_MAX, &cache, err));
+    const struct exchange_options options = {
+        .tables = files->csv_path,
+        .schema = schema,
+        .core_cache = cache,
+        .n_thread = threads_available(),
+        .take = take_exchanged,
+        .user = files,
+    };
+    enum dse_status status = exchange_run(sweep, &options, &found, err);
+    *n_exchanged = found.n_exchanged;
+    core_cache_free(cache);
+    return status;
+}
+
+/* All points are there: their cells exchange schedules, as they do at the end of a run. */
+static enum dse_status exchange(void *user, const struct result_schema *schema, struct merge_files *files,
+                                struct dse_error *err)
+{
+    struct sweep_spec spec;
+    struct sweep sweep;
+    if (!schema->schedules)
+        return DSE_OK;
+    enum dse_status status = spec_replay(&spec, schema, files->h5_path, err);
+    if (status == DSE_OK) {
+        status = sweep_init(&sweep, &spec, err);
+        if (status == DSE_OK && exchange_is_wanted(&sweep))
+            status = exchange_merged(&sweep, schema, files, user, err);
+        sweep_free(&sweep);
+    }
+    spec_free(&spec);
+    return status;
+}
+
 static enum dse_status merge(const struct cli_args *args, const struct console *console,
                              struct dse_error *err)
 {
     struct provenance provenance;
     const char *out = args->operand[0];
     struct merge_summary summary;
+    size_t n_exchanged = 0;
+    const struct merge_options options = {&provenance, exchange, &n_exchanged};
     provenance_make(&provenance);
     snprintf(provenance.command, sizeof provenance.command, "dse merge %s", out);
-    DSE_TRY(merge_shards(out, (const char *const *)args->operand + 1, args->n_operand - 1, &provenance,
-                         &summary, err));
+    DSE_TRY(merge_shards(out, (const char *const *)args->operand + 1, args->n_operand - 1, &options, &summary,
+                         err));
     fprintf(console->err, "dse: %" PRIu64 " of %" PRIu64 " point%s in %s", summary.n_point,
             summary.n_expected, text_plural(summary.n_expected), out);
     if (summary.n_duplicate)
@@ -121,6 +175,7 @@ static enum dse_status merge(const struct cli_args *args, const struct console *
                 "was taken",
                 summary.n_chosen);
     fputs("\n", console->err);
+    run_exchanged_print(n_exchanged, summary.n_point, console->err);
     if (summary.n_missing)
         print_missing(out, &summary, console->err);
     return DSE_OK;
@@ -138,7 +193,8 @@ const struct cli_command command_merge = {
     .summary = "Put the shards of one sweep together.",
     .help = "Shards are what `dse run --shard` wrote; they must come from the same specification and agree "
             "where they overlap.\n"
-            "What is missing is named, with the command that computes it.\n"
+            "What is missing is named, with the command that computes it. When nothing is, cells exchange\n"
+            "schedules as at the end of `dse run` (docs/sweeps.md).\n"
             "\n"
             "  dse merge out.h5 out.*-of-4.h5\n",
     .min_operand = 2,

@@ -193,7 +193,9 @@ static enum dse_status run_sweep(const struct sweep *sweep, const struct run_opt
     print_report(audience->report, &summary, console->err);
     if (*code == EXIT_SOME_FAILED && !options->retry)
         fputs("dse: --retry computes failed and timed-out points again\n", console->err);
-    if (summary.interrupted)
+    if (summary.interrupted && summary.n_reused + n_written == summary.n_point)
+        fputs("dse: interrupted while points exchanged schedules; the same command goes on\n", console->err);
+    else if (summary.interrupted)
         fprintf(console->err, "dse: interrupted with %zu of %zu points to go; the same command resumes%s\n",
                 summary.n_point - summary.n_reused - n_written, summary.n_point,
                 summary.cube_is_old ? ", and builds the cube, which is older than the table" : "");

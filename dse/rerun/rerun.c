@@ -8,11 +8,14 @@
 
 #include "costmodel/fused/core_cache.h"
 #include "dse/console/table.h"
+#include "dse/exchange/exchange_row.h"
 #include "dse/isolate/worker_pool.h"
 #include "dse/rerun/rerun_file.h"
 #include "dse/run/point_rows.h"
 #include "dse/run/runner.h"
+#include "dse/solve/record.h"
 #include "dse/spec/keys.h"
+#include "dse/spec/sweep_neighbours.h"
 
 enum { CHUNK_MAX = 64, PLACE_MAX = 1024 };
 
@@ -28,6 +31,11 @@ struct again {
     uint64_t key;
     uint32_t n_task;
     struct solve_result **result; /* (n_task) owned */
+    /* The row has the schedule of this point's search, which is done likewise, as the last task; SIZE_MAX: it
+     * has its own */
+    size_t source_p;
+    struct sweep_point source;
+    struct architecture source_arch;
 };
 
 /* One search: the point's number in the chunk, and which of its tasks. */
@@ -44,7 +52,7 @@ struct rerun {
     struct arena kept;      /* of the points of a chunk: what the file says */
     struct arena scratch;   /* of one point */
     struct again *again;    /* (CHUNK_MAX) */
-    struct search *search;  /* (CHUNK_MAX x n_task_most) */
+    struct search *search;  /* (CHUNK_MAX x (n_task_most + 1)) */
     size_t n_layer_most, n_task_most;
     struct layer_record *layer; /* (n_layer_most) */
     struct solve_shared shared;
@@ -91,6 +99,24 @@ static enum dse_status build(struct rerun *r, struct again *a, struct dse_error 
     return DSE_OK;
 }
 
+/* The search whose schedule the row says that it has; none where the file names no such point. */
+static enum dse_status prepare_source(struct rerun *r, struct again *a, struct dse_error *err)
+{
+    const char *place = a->was.point.exchanged_from;
+    a->source_p = place && a->built ? sweep_exchange_find(&r->file.sweep, a->p, place) : SIZE_MAX;
+    if (a->source_p == SIZE_MAX)
+        return DSE_OK;
+    sweep_point(&r->file.sweep, a->source_p, &a->source);
+    enum dse_status status = machine_of(&r->machine, &a->source);
+    if (status == DSE_NO_MEMORY)
+        return no_memory(err);
+    if (status == DSE_OK)
+        a->source_arch = r->machine.arch;
+    else
+        a->source_p = SIZE_MAX;
+    return DSE_OK;
+}
+
 static enum dse_status prepare(struct rerun *r, struct again *a, size_t p, struct dse_error *err)
 {
     a->p = p;
@@ -99,7 +125,8 @@ static enum dse_status prepare(struct rerun *r, struct again *a, size_t p, struc
     DSE_TRY(stored_rows_read(r->file.rows, a->point.index, &r->kept, &a->was, err));
     a->contained = is_contained(a);
     DSE_TRY(build(r, a, err));
-    a->n_task = a->built ? sweep_point_n_task(&a->point) : 0;
+    DSE_TRY(prepare_source(r, a, err));
+    a->n_task = a->built ? sweep_point_n_task(&a->point) + (a->source_p != SIZE_MAX) : 0;
     a->result = calloc(a->n_task + 1, sizeof *a->result);
     for (uint32_t t = 0; a->result && t < a->n_task; t++) {
         a->result[t] = calloc(1, sizeof **a->result);
@@ -116,10 +143,14 @@ static enum dse_status search_one(struct rerun *r, const struct search *search, 
     struct solve_result *result = a->result[search->task];
     static const atomic_int never = 0;
     arena_reset(arena);
-    const struct worker_job job = {a->p, search->task, 1, a->point.settings.max_seconds};
+    const bool is_source = a->source_p != SIZE_MAX && search->task + 1 == a->n_task;
+    const struct sweep_point *point = is_source ? &a->source : &a->point;
+    const uint32_t task = is_source ? 0 : search->task;
+    const struct worker_job job = {is_source ? a->source_p : a->p, task, 1, point->settings.max_seconds};
     if (a->contained)
         return worker_pool_solve(r->pool, (size_t)omp_get_thread_num(), &job, &never, result, err);
-    return sweep_point_solve(&a->point, search->task, &a->arch, &r->shared, &never, arena, result);
+    return sweep_point_solve(point, task, is_source ? &a->source_arch : &a->arch, &r->shared, &never, arena,
+                             result);
 }
 
 /* All searches of the chunk; the first failure, which only memory or a lack of processes can be, is kept. */
@@ -157,13 +188,39 @@ static enum dse_status search_all(struct rerun *r, size_t n_search, struct dse_e
 
 /* ---------------------------------------- the verdicts */
 
+/* The schedule of the other point on this point's machine, where it is one for it. */
+static enum dse_status exchange(struct rerun *r, struct again *a, struct point_record *record,
+                                struct dse_error *err)
+{
+    const struct solve_result *source = a->result[a->n_task - 1];
+    struct solve_priced priced;
+    struct text_buffer place;
+    char *mapping;
+    if (source->outcome != RESULT_OK || record->outcome == RESULT_FAILED)
+        return DSE_OK;
+    DSE_TRY(record_schedule_line(source->found.schedule.text, source->found.schedule.text_length, &r->scratch,
+                                 &mapping, err));
+    DSE_TRY(solve_price(&a->point.settings, a->point.workload, &a->arch, &r->shared, NULL, mapping,
+                        &r->scratch, &priced, err));
+    text_init(&place);
+    sweep_exchange_place(&r->file.sweep, a->source_p, &place);
+    const struct exchange_answer answer = {&priced.schedule, mapping, text_keep(&place, &r->scratch)};
+    if (!answer.from)
+        return no_memory(err);
+    if (priced.fits)
+        exchange_row(&r->file.sweep.schema, &a->point.settings, a->point.workload, &answer, record, r->layer);
+    return DSE_OK;
+}
+
 static enum dse_status make_rows(struct rerun *r, struct again *a, struct point_record *record,
                                  struct dse_error *err)
 {
     if (!a->built)
         return point_rows_unbuilt(&a->point, &a->why, a->key, &r->scratch, record, err);
-    return point_rows_make(&r->file.sweep, &a->point, &a->arch, (const struct solve_result *const *)a->result,
-                           a->key, &r->scratch, record, r->layer, err);
+    DSE_TRY(point_rows_make(&r->file.sweep, &a->point, &a->arch,
+                            (const struct solve_result *const *)a->result, a->key, &r->scratch, record,
+                            r->layer, err));
+    return a->source_p != SIZE_MAX ? exchange(r, a, record, err) : DSE_OK;
 }
 
 /* Lines of `text`, indented. */
@@ -177,12 +234,15 @@ static void print_indented(FILE *out, const char *text)
 }
 
 /* Did the clock, or the memory that there was, end a search on either side? */
-static bool is_timed(const struct rerun *r, const struct stored_point *was, const struct point_record *record)
+static bool is_timed(const struct rerun *r, const struct again *a, const struct point_record *record)
 {
+    const struct stored_point *was = &a->was;
     const char *const reason[] = {was->point.reason, record->reason};
     for (size_t i = 0; i < 2; i++)
         if (reason[i] && (strstr(reason[i], "max_memory") || strstr(reason[i], "did not stop")))
             return true;
+    if (a->source_p != SIZE_MAX && a->result[a->n_task - 1]->found.stop == STOP_MAX_SECONDS)
+        return true;
     return compare_is_timed(&was->point, was->layer, was->layer_status, r->file.stored.n_layer) ||
            compare_is_timed(record, r->layer, NULL, (size_t)record->n_layer);
 }
@@ -202,7 +262,7 @@ static enum dse_status judge(struct rerun *r, struct again *a, struct dse_error 
     DSE_TRY(make_rows(r, a, &record, err));
     text_init(&lines);
     compare_point(&c, was, &record, r->layer, (size_t)record.n_layer);
-    bool timed = is_timed(r, was, &record);
+    bool timed = is_timed(r, a, &record);
     size_t *count = c.n_different == 0 ? &r->summary->n_equal
                     : timed            ? &r->summary->n_timed
                                        : &r->summary->n_different;
@@ -252,7 +312,7 @@ static enum dse_status run_points(struct rerun *r, const size_t *list, struct ds
     point_rows_most(&r->file.sweep, &r->n_layer_most, &r->n_task_most);
     r->layer = calloc(r->n_layer_most, sizeof *r->layer);
     r->again = calloc(CHUNK_MAX, sizeof *r->again);
-    r->search = calloc(CHUNK_MAX * r->n_task_most, sizeof *r->search);
+    r->search = calloc(CHUNK_MAX * (r->n_task_most + 1), sizeof *r->search);
     if (!r->layer || !r->again || !r->search)
         return no_memory(err);
     if (r->file.sweep.n_scheduler)

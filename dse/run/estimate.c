@@ -122,6 +122,8 @@ static enum dse_status mark_done(const struct sweep *sweep, const struct run_opt
     while ((status = journal_scan_next(scan, &row, &more, err)) == DSE_OK && more) {
         struct sweep_point point;
         struct point_keys keys;
+        if (row.exchanged)
+            continue;
         bool again = options->retry && (row.outcome == RESULT_FAILED || row.outcome == RESULT_TIMEOUT);
         size_t p = row.cell == JOURNAL_NO_CELL ? SIZE_MAX : sweep_point_at(sweep, row.cell);
         if (p != SIZE_MAX)

@@ -1,6 +1,7 @@
 /* Collects what the end of a run prints: counts, reason groups and the slowest points. */
 #include "dse/run/run_report.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +137,16 @@ static void print_efficiency(const struct run_summary *s, FILE *err)
     fputs("\n", err);
 }
 
+void run_exchanged_print(size_t n, uint64_t n_point, FILE *err)
+{
+    if (n > 0)
+        fprintf(err,
+                "dse: %zu of %" PRIu64
+                " point%s took the schedule of another one, which is better there than "
+                "what the own search found (exchanged_from)\n",
+                n, n_point, text_plural(n_point));
+}
+
 size_t run_summary_print(const struct run_summary *s, const char *out, FILE *err)
 {
     char time[48];
@@ -149,6 +160,7 @@ size_t run_summary_print(const struct run_summary *s, const char *out, FILE *err
     if (s->n_reused)
         fprintf(err, "; %zu %s there already", s->n_reused, s->n_reused == 1 ? "was" : "were");
     fprintf(err, "; results in %s\n", out);
+    run_exchanged_print(s->n_exchanged, s->n_point, err);
     if (s->n_dropped)
         fprintf(err, "dse: %zu row%s moved to %s\n", s->n_dropped, s->n_dropped == 1 ? " was" : "s were",
                 s->dropped_path);

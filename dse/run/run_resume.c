@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/hdf5/hdf5_guard.h"
+#include "dse/exchange/exchange.h"
 #include "dse/run/run_restore.h"
 #include "dse/run/run_state.h"
 #include "dse/spec/keys.h"
@@ -158,6 +159,27 @@ static void tell(const struct resume *resume, const struct journal_row *row, siz
     run_tell_point(resume->run, number, &record, true);
 }
 
+bool run_exchanges(const struct run *run)
+{
+    return exchange_is_wanted(run->sweep) && run->options->n_shard <= 1;
+}
+
+/* An exchanged row, which follows from those of searches: it stays where these are all there before it, and
+ * nothing else is. */
+static enum dse_status visit_exchanged(struct resume *resume, const struct journal_row *row,
+                                       enum journal_verdict *verdict, struct dse_error *err)
+{
+    const struct run *run = resume->run;
+    struct journal_row same = *row;
+    size_t p = SIZE_MAX;
+    same.seconds = 0; /* those are the search's, and known */
+    if (run_exchanges(run) && resume->n_kept == run->sweep->n_point && resume->n_foreign == 0 &&
+        !resume->drops)
+        DSE_TRY(find_point(resume, &same, &p, err));
+    *verdict = p == SIZE_MAX ? JOURNAL_FORGET : JOURNAL_KEEP;
+    return DSE_OK;
+}
+
 static enum dse_status visit(void *user, const struct journal_row *row, enum journal_verdict *verdict,
                              struct dse_error *err)
 {
@@ -170,6 +192,8 @@ static enum dse_status visit(void *user, const struct journal_row *row, enum jou
             "interrupted while what is there was read; nothing was changed, the same command resumes");
     if (!row)
         return settle(resume, err);
+    if (row->exchanged)
+        return visit_exchanged(resume, row, verdict, err);
     DSE_TRY(find_point(resume, row, &p, err));
     if (p == SIZE_MAX) {
         resume->n_foreign++;
@@ -189,7 +213,7 @@ static enum dse_status visit(void *user, const struct journal_row *row, enum jou
 }
 
 /* One more point that the table has lost and OUT.h5 holds. Those that would only be computed again are left
- * out. */
+ * out, as those that have another's schedule are: what their own searches found is not there. */
 static enum dse_status restore_point(void *user, const struct cell_set *seen, struct journal_lines *lines,
                                      bool *more, struct dse_error *err)
 {
@@ -208,7 +232,8 @@ static enum dse_status restore_point(void *user, const struct cell_set *seen, st
             return DSE_OK;
         struct point_record *point = &restore->point.point;
         const struct journal_row row = {.cell = restore->cell, .key = point->key, .seconds = point->seconds};
-        bool again = resume->retry && (point->outcome == RESULT_FAILED || point->outcome == RESULT_TIMEOUT);
+        bool again = point->exchanged_from ||
+                     (resume->retry && (point->outcome == RESULT_FAILED || point->outcome == RESULT_TIMEOUT));
         DSE_TRY(find_point(resume, &row, &p, err));
         resume->n_kept++;
         resume->drops |= again;
@@ -322,8 +347,10 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
         run->summary->n_reused += mine && bits_has(&run->done, p);
     }
     run->schema.n_point_shard = run->summary->n_point;
+    run->schema.exchanged = run_exchanges(run) && run->summary->n_reused == run->summary->n_point;
     run->cube_is_current =
         resume.origin != 0 && resume.origin == cube_origin(&run->schema, &run->provenance, report->digest);
+    run->schema.exchanged = run->schema.exchanged && run->cube_is_current;
     for (const struct run_observer *who = run->options->observer; who; who = who->next)
         if (who->begun)
             who->begun(who->user, run->summary->n_point, run->summary->n_reused, run->options->n_thread);

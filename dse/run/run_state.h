@@ -124,6 +124,9 @@ void run_tell_point(const struct run *run, size_t number, const struct point_rec
 /* Note the first failure and end the run. Takes the lock. */
 void run_fail(struct run *run, enum dse_status status, const struct dse_error *err);
 
+/* Whether its cells exchange schedules in the end: those of shards do when they are merged (run_resume.c). */
+bool run_exchanges(const struct run *run);
+
 /* Open the journal and mark what is there (run_resume.c). */
 DSE_MUST_CHECK enum dse_status run_resume(struct run *run, struct dse_error *err);
 

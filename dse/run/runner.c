@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "costmodel/fused/core_cache.h"
+#include "dse/exchange/exchange.h"
 #include "dse/run/run_state.h"
 #include "dse/run/shards.h"
 #include "results/cube/cube.h"
@@ -204,14 +205,66 @@ static double cube_expected_s(const struct run *run)
                                     : run->cube_took_s + cube_point_s * n;
 }
 
-/* The last cube; a run that was told to stop must end soon. */
-static enum dse_status finish_cube(struct run *run, struct dse_error *err)
+/* ---------------------------------------- behind the searches */
+
+/* Points that have a row. */
+static size_t count_done(const struct run_summary *s)
 {
-    struct run_summary *s = run->summary;
     size_t n = s->n_reused;
     for (int i = 0; i < RESULT_STATUS_COUNT; i++)
         n += s->n_status[i];
-    s->interrupted = n < s->n_point; /* a signal behind the last point interrupts nothing */
+    return n;
+}
+
+static enum dse_status take_exchanged(void *user, uint64_t cell, const struct journal_lines *lines,
+                                      struct dse_error *err)
+{
+    struct run *run = user;
+    (void)cell;
+    pthread_mutex_lock(&run->lock);
+    enum dse_status status = run->status == DSE_OK ? journal_append(run->journal, lines, err) : DSE_OK;
+    pthread_mutex_unlock(&run->lock);
+    return status;
+}
+
+/* All points have their rows, and OUT.h5 is not of what comes of these: cells exchange schedules. `*whole` is
+ * false when a signal ended that. */
+static enum dse_status exchange(struct run *run, bool *whole, struct dse_error *err)
+{
+    struct run_summary *s = run->summary;
+    struct exchange_summary found;
+    const struct exchange_options options = {
+        .tables = run->options->out,
+        .schema = &run->schema,
+        .core_cache = run->shared.core_cache,
+        .n_thread = run->options->n_thread,
+        .cancel = &run->watch.cancel,
+        .take = take_exchanged,
+        .user = run,
+    };
+    *whole = true;
+    if (!run_exchanges(run) || count_done(s) < s->n_point || run->cube_is_current)
+        return DSE_OK;
+    pthread_mutex_lock(&run->lock);
+    enum dse_status status = run->status == DSE_OK ? journal_flush(run->journal, err) : run->status;
+    pthread_mutex_unlock(&run->lock);
+    if (status == DSE_OK)
+        status = exchange_run(run->sweep, &options, &found, err);
+    *whole = status != DSE_INTERRUPTED;
+    if (!*whole)
+        return run->status; /* that of a failure, or a signal came */
+    DSE_TRY(status);
+    s->n_exchanged = found.n_exchanged;
+    run->schema.exchanged = true;
+    return DSE_OK;
+}
+
+/* The last cube; a run that was told to stop must end soon. */
+static enum dse_status finish_cube(struct run *run, bool exchanged, struct dse_error *err)
+{
+    struct run_summary *s = run->summary;
+    size_t n = count_done(s);
+    s->interrupted = n < s->n_point || !exchanged; /* a signal behind all that interrupts nothing */
     s->signal = s->interrupted ? atomic_load(&run->watch.signal) : 0;
     if (s->interrupted && s->signal == 0)
         return dse_fail(err, DSE_INTERNAL, "%zu points were not computed; the same command resumes",
@@ -247,9 +300,12 @@ static enum dse_status run_open(struct run *run, struct dse_error *err)
     progress_init(&run->progress, run->options->err, run->options->err_terminal,
                   run->summary->n_point - run->summary->n_reused,
                   queue_count_links(run->sweep, run->queue.entry, run->queue.n));
+    bool exchanged = true;
     enum dse_status status = run_workers(run, err);
     if (status == DSE_OK)
-        status = finish_cube(run, err);
+        status = exchange(run, &exchanged, err);
+    if (status == DSE_OK)
+        status = finish_cube(run, exchanged, err);
     stop_watch(run); /* it ticks until here, and may fail */
     progress_clear(&run->progress);
     DSE_TRY(status);

@@ -54,6 +54,7 @@ struct run_summary {
     size_t n_dropped; /* rows of the journal that were moved aside, and where to */
     char dropped_path[4096];
     size_t n_status[RESULT_STATUS_COUNT]; /* written by this run */
+    size_t n_exchanged;                   /* points that have the schedule of another one */
     size_t n_task, n_shared;              /* searches planned, and further uses of their results */
     int n_thread;                         /* threads that took searches */
     double seconds;                       /* of the whole run */

@@ -505,6 +505,30 @@ enum dse_status solve_network(const struct solve_settings *s, const struct workl
     return DSE_OK;
 }
 
+enum dse_status solve_price(const struct solve_settings *s, const struct workload *workload,
+                            const struct architecture *arch, const struct solve_shared *shared,
+                            const atomic_int *cancel, const char *text, struct arena *arena,
+                            struct solve_priced *priced, struct dse_error *err)
+{
+    char reason[SOLVE_REASON_MAX];
+    struct dse_error why = {0};
+    struct engine_schedule *schedule = &priced->schedule;
+    priced->fits = false;
+    if (!architecture_area_fits(arch, reason, sizeof reason) || solve_accepts(s, arch, &why) != DSE_OK)
+        return DSE_OK;
+    struct engine_task task = network_task(s, workload, arch);
+    task.budget = (struct engine_budget){.cancel = cancel};
+    task.core_cache = shared->core_cache;
+    task.n_thread = shared->n_thread;
+    enum dse_status status = engine_price(s->engine, &task, text, arena, schedule, &why);
+    if (status == DSE_NO_MEMORY || status == DSE_INTERRUPTED)
+        return dse_fail(err, status, "%s", why.text);
+    priced->fits = status == DSE_OK;
+    priced->cost = objective_cost_of(&s->objective, schedule->energy_j, schedule->latency_s);
+    schedule->area_mm2 = architecture_area_mm2(arch);
+    return DSE_OK;
+}
+
 void solve_result_clear(struct solve_result *result)
 {
     if (!result)

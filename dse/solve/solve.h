@@ -150,6 +150,21 @@ DSE_MUST_CHECK enum dse_status solve_network(const struct solve_settings *settin
                                              const struct solve_shared *shared, const atomic_int *cancel,
                                              struct arena *arena, struct solve_result *result);
 
+/* A schedule on a machine that it was not searched for. */
+struct solve_priced {
+    bool fits;                       /* else it is none for the machine, and nothing more is set */
+    double cost;                     /* by the objective */
+    struct engine_schedule schedule; /* as of engine_price, with the machine's area */
+};
+
+/* Price a schedule that another search of the network has found, `text`. One does not fit a machine that may
+ * not be built. Memory from `arena`. DSE_INTERRUPTED, DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status solve_price(const struct solve_settings *settings,
+                                           const struct workload *workload, const struct architecture *arch,
+                                           const struct solve_shared *shared, const atomic_int *cancel,
+                                           const char *text, struct arena *arena, struct solve_priced *priced,
+                                           struct dse_error *err);
+
 /* Free what the result owns, not the result; nothing for one of solve_task, and for NULL. */
 void solve_result_clear(struct solve_result *result);
 

@@ -79,6 +79,7 @@ struct sweep_spec {
     struct spec_text fixed[AXIS_KIND_MAX]; /* of the kinds of axes that are keys too, in their order */
     struct spec_text limit[SPEC_LIMIT_COUNT];
     struct spec_text isolation; /* where searches run */
+    struct spec_text exchange;  /* whether cells exchange schedules */
     struct measure_settings measure;
     int measure_line;
     size_t n_layer;

@@ -10,9 +10,9 @@
 #include "dse/spec/spec.h"
 
 /* Beside the axes that are keys as well. */
-static const char *const top_keys[] = {"experiment",  "title", "source",  "layers",   "options", "limits",
-                                       "constraints", "set",   "axes",    "zip",      "points",  "skip",
-                                       "only",        "plot",  "measure", "isolation"};
+static const char *const top_keys[] = {"experiment",  "title", "source",  "layers",    "options", "limits",
+                                       "constraints", "set",   "axes",    "zip",       "points",  "skip",
+                                       "only",        "plot",  "measure", "isolation", "exchange"};
 
 enum { N_TOP_KEY = sizeof top_keys / sizeof top_keys[0] };
 
@@ -303,6 +303,8 @@ static struct spec_text *setting(struct sweep_spec *spec, const char *key)
 {
     if (strcmp(key, "isolation") == 0)
         return &spec->isolation;
+    if (strcmp(key, "exchange") == 0)
+        return &spec->exchange;
     for (size_t i = 0; i < SPEC_LIMIT_COUNT; i++)
         if (strncmp(key, "limits.", 7) == 0 && strcmp(key + 7, spec_limit_key[i]) == 0)
             return &spec->limit[i];
@@ -365,6 +367,7 @@ static enum dse_status read_all(struct sweep_spec *spec, const char *const *set,
     for (size_t i = N_TOP_KEY; i < n_key; i++)
         DSE_NOTE(faults, read_scalar(spec, keys[i], setting(spec, keys[i]), err));
     DSE_NOTE(faults, read_scalar(spec, "isolation", &spec->isolation, err));
+    DSE_NOTE(faults, read_scalar(spec, "exchange", &spec->exchange, err));
     DSE_NOTE(faults, read_layers(spec, err));
     DSE_NOTE(faults, read_options(spec, n_set, err));
     DSE_NOTE(faults, read_overrides(spec, n_set, err));

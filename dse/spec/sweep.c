@@ -8,6 +8,7 @@
 
 #include "dse/console/table.h"
 #include "dse/solve/solve_note.h"
+#include "dse/spec/sweep_neighbours.h"
 
 enum dse_status sweep_no_memory(const struct sweep *sweep, struct dse_error *err)
 {
@@ -203,6 +204,17 @@ static void print_axes(const struct sweep *sweep, struct text_buffer *out)
     text_append(out, "\n");
 }
 
+/* Along which axes cells exchange schedules. */
+static void print_exchange(const struct sweep *sweep, struct text_buffer *out)
+{
+    size_t n = 0;
+    for (size_t v = 0; v < sweep->spec->n_variable && sweep->exchange && sweep->n_scheduler > 0; v++)
+        if (sweep_exchanges(sweep, v))
+            text_append(out, "%s%s", n++ ? ", " : "exchange         of schedules along ",
+                        sweep->spec->variable[v].name);
+    text_append_string(out, n ? "\n" : "");
+}
+
 /* "WHAT   50,000 evaluations, 60 s", or nothing when there are no limits. */
 static void print_limits(struct text_buffer *out, const char *what, uint64_t evaluations, double seconds,
                          const char *remark)
@@ -236,6 +248,7 @@ void sweep_print(const struct sweep *sweep, struct text_buffer *out)
                     w->n_layer, w->n_problem, w->n_skipped, which);
     if (sweep->n_scheduler)
         text_append(out, "layers           %u scheduled together%s\n", w->network->n_layer, which);
+    print_exchange(sweep, out);
     if (sweep->spec->measure.what) {
         text_append(out, "measured         ");
         measure_print(&sweep->spec->measure, out);

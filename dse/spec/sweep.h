@@ -64,6 +64,7 @@ struct sweep {
     double grace_s;           /* after its limit of seconds a search is ended from outside */
     bool has_columns;         /* those of all engines are known */
     size_t n_scheduler;       /* of the engines; the others are mappers */
+    bool exchange;            /* cells exchange schedules (sweep_neighbours.h) */
     uint64_t n_cell;
     size_t n_point;
     uint32_t *cell; /* (n_point) row-major cell of each point, ascending; NULL: all cells are points */

@@ -359,6 +359,17 @@ static enum dse_status load_isolation(struct sweep *sweep, struct dse_error *err
     return DSE_OK;
 }
 
+static enum dse_status load_exchange(struct sweep *sweep, struct dse_error *err)
+{
+    const struct spec_text *given = &sweep->spec->exchange;
+    char shown[96];
+    sweep->exchange = !given->text || strcmp(given->text, "on") == 0;
+    if (sweep->exchange || strcmp(given->text, "off") == 0)
+        return DSE_OK;
+    return spec_fail(sweep->spec, given, err, "exchange %s: on or off is expected",
+                     text_excerpt(given->text, shown, sizeof shown));
+}
+
 /* What contains them there. */
 static enum dse_status load_containment(struct sweep *sweep, struct dse_error *err)
 {
@@ -413,6 +424,7 @@ enum dse_status sweep_load(struct sweep *sweep, struct dse_error *err)
     DSE_NOTE(faults, load_point_limits(sweep, err));
     DSE_NOTE(faults, try_values(sweep, err));
     DSE_NOTE(faults, load_isolation(sweep, err));
+    DSE_NOTE(faults, load_exchange(sweep, err));
     DSE_NOTE(faults, load_containment(sweep, err));
     return DSE_OK;
 }

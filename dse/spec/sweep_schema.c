@@ -172,6 +172,7 @@ enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
     sweep->schema.title = sweep->spec->title;
     DSE_TRY(keep_specification(sweep, err));
     sweep->schema.n_point = sweep->n_point;
+    sweep->schema.schedules = sweep->n_scheduler > 0;
     enum dse_status status = schema_check(&sweep->schema, &inner);
     if (status != DSE_OK)
         return dse_fail_at(err, status, sweep->spec->path, 0, "%s", inner.text);

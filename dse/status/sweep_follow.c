@@ -156,8 +156,16 @@ static bool header_fits(const struct follow *f)
 
 /* ---------------------------------------- rows */
 
+static void forget_exchanged(struct follow *f)
+{
+    if (f->has_exchanged)
+        cell_set_free(&f->exchanged);
+    f->has_exchanged = false;
+}
+
 static void forget_rows(struct follow *f)
 {
+    f->again = false;
     f->begun = false;
     f->next = 0;
     f->number = 0;
@@ -217,6 +225,7 @@ static enum dse_status take_header(struct follow *f, struct follow_set *set, str
     f->at_reason = csv_column_find(&f->header, "reason");
     f->at_seconds = csv_column_find(&f->header, "seconds");
     f->at_evaluations = csv_column_find(&f->header, "evaluations");
+    f->at_exchanged = csv_column_find(&f->header, "exchanged_from"); /* not everywhere */
     if (f->at_status == f->header.n || f->at_reason == f->header.n || f->at_seconds == f->header.n ||
         f->at_evaluations == f->header.n)
         return dse_fail_at(err, DSE_BAD_INPUT, f->csv_path, 1, "not a journal of dse");
@@ -243,6 +252,23 @@ static void add_reason(struct follow *f, struct reason_groups *reasons, enum res
     text_free(&place);
 }
 
+/* Whether the current row counts: where a cell has two, it is the exchanged one. Without a schema cells are
+ * not known, and the other one counts. */
+static enum dse_status counts(struct follow *f, bool fits, uint64_t cell, bool *out, struct dse_error *err)
+{
+    const bool exchanged = f->at_exchanged < f->split.n && f->split.field[f->at_exchanged][0];
+    bool is_new;
+    *out = exchanged ? fits : !f->has_exchanged || !fits || !cell_set_has(&f->exchanged, cell);
+    if (!exchanged || !fits)
+        return DSE_OK;
+    if (!f->has_exchanged)
+        DSE_TRY(cell_set_init(&f->exchanged, schema_n_cell(&f->schema), err));
+    f->has_exchanged = true;
+    DSE_TRY(cell_set_add(&f->exchanged, cell, &is_new, err));
+    f->again |= is_new;
+    return DSE_OK;
+}
+
 /* The current line, which is whole. */
 static enum dse_status take_row(struct follow *f, struct follow_set *set, bool fits, struct dse_error *err)
 {
@@ -260,6 +286,10 @@ static enum dse_status take_row(struct follow *f, struct follow_set *set, bool f
         f->n_foreign++;
         return DSE_OK;
     }
+    bool counted;
+    DSE_TRY(counts(f, fits, order, &counted, err));
+    if (!counted)
+        return DSE_OK;
     f->n_point++;
     f->n_status[outcome]++;
     if (text_parse_u64(f->split.field[f->at_evaluations], &evaluations))
@@ -342,6 +372,7 @@ void follow_set_close(struct follow_set *set)
         line_reader_close(&f->reader);
         csv_row_free(&f->header);
         csv_row_free(&f->split);
+        forget_exchanged(f);
         forget_schema(f);
     }
     free(set->each);
@@ -369,24 +400,47 @@ static void judge_state(struct follow *f)
         f->state = FOLLOW_COMPLETE;
 }
 
-enum dse_status follow_set_poll(struct follow_set *set, struct dse_error *err)
+/* Forget all that was counted, to read it again. */
+static enum dse_status begin_anew(struct follow_set *set, struct dse_error *err)
 {
-    bool changed = false;
-    for (size_t i = 0; i < set->n; i++)
-        DSE_TRY(refresh(&set->each[i], &changed, err));
-    if (changed) {
-        reason_groups_clear(set->reasons);
-        if (set->best)
-            best_slices_clear(set->best);
-        if (set->front)
-            front_points_clear(set->front);
-        for (size_t i = 0; i < set->n; i++) {
-            forget_rows(&set->each[i]);
-            DSE_TRY(refresh_table(&set->each[i], &changed, err));
-        }
+    bool changed;
+    reason_groups_clear(set->reasons);
+    if (set->best)
+        best_slices_clear(set->best);
+    if (set->front)
+        front_points_clear(set->front);
+    for (size_t i = 0; i < set->n; i++) {
+        forget_rows(&set->each[i]);
+        DSE_TRY(refresh_table(&set->each[i], &changed, err));
     }
+    return DSE_OK;
+}
+
+static enum dse_status read_all_rows(struct follow_set *set, bool *again, struct dse_error *err)
+{
+    *again = false;
     for (size_t i = 0; i < set->n; i++) {
         DSE_TRY(read_rows(&set->each[i], set, err));
+        *again |= set->each[i].again;
+    }
+    return DSE_OK;
+}
+
+enum dse_status follow_set_poll(struct follow_set *set, struct dse_error *err)
+{
+    bool changed = false, again;
+    for (size_t i = 0; i < set->n; i++)
+        DSE_TRY(refresh(&set->each[i], &changed, err));
+    for (size_t i = 0; i < set->n && changed; i++)
+        forget_exchanged(&set->each[i]);
+    if (changed)
+        DSE_TRY(begin_anew(set, err));
+    DSE_TRY(read_all_rows(set, &again, err));
+    if (again) {
+        DSE_TRY(begin_anew(set, err));
+        DSE_TRY(read_all_rows(set, &again, err));
+    }
+    for (size_t i = 0; i < set->n; i++) {
         judge_state(&set->each[i]);
         judge_rate(&set->each[i]);
     }

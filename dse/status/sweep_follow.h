@@ -1,5 +1,6 @@
 /* Following result files from outside, finished or growing: counts, failures by reason, how fast, best so
- * far. No lock is taken, each line is read once, and memory does not grow with the lines. */
+ * far. No lock is taken, each line is read once, or twice where rows were exchanged, and memory does not grow
+ * with the lines. */
 #ifndef DSE_STATUS_SWEEP_FOLLOW_H
 #define DSE_STATUS_SWEEP_FOLLOW_H
 
@@ -16,6 +17,7 @@
 #include "results/journal/journal_read.h"
 #include "results/journal/lock.h"
 #include "results/record/axis_places.h"
+#include "results/record/cell_set.h"
 #include "results/record/schema.h"
 
 enum follow_state {
@@ -47,11 +49,14 @@ struct follow {
     uint64_t next; /* byte up to which it was read */
     int number;    /* of the last line that was read */
     struct csv_row header, split;
-    size_t at_status, at_reason, at_seconds, at_evaluations, at_metric;
+    size_t at_status, at_reason, at_seconds, at_evaluations, at_metric, at_exchanged;
     struct arena arena; /* of the schema */
     struct result_schema schema;
     struct axis_places *places;
-    struct timespec h5_time; /* of the OUT.h5 that was read */
+    struct cell_set exchanged; /* cells that have an exchanged row, which takes the place of the other */
+    bool has_exchanged;        /* the set is there */
+    bool again;                /* a row that was counted has been exchanged: all are to be read again */
+    struct timespec h5_time;   /* of the OUT.h5 that was read */
     uint64_t h5_inode;
     size_t n_sample, first_sample;
     struct follow_sample sample[FOLLOW_SAMPLE_MAX]; /* ring */

@@ -303,6 +303,21 @@ static enum dse_status confirm_schedule(struct engine_context *context, struct d
     return check_cost(context, cost, true, err);
 }
 
+enum dse_status engine_price(const struct engine *engine, const struct engine_task *task, const char *text,
+                             struct arena *arena, struct engine_schedule *priced, struct dse_error *err)
+{
+    struct engine_schedule found;
+    engine_schedule_init(&found);
+    engine_schedule_init(priced);
+    found.text = text;
+    found.text_length = strlen(text);
+    DSE_TRY(check_task(engine, task, err));
+    DSE_TRY(engine->verify(task, engine_accounting(engine, task->option, task->architecture), &found, arena,
+                           priced, err));
+    priced->edp_js = priced->energy_j * priced->latency_s;
+    return DSE_OK;
+}
+
 char *engine_result_padding_text(const struct engine_result *result, const struct problem *problem,
                                  char *buffer, size_t size)
 {

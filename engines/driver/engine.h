@@ -316,4 +316,12 @@ DSE_MUST_CHECK enum dse_status engine_solve(const struct engine *engine, const s
                                             struct arena *arena, struct engine_result *result,
                                             struct dse_error *err);
 
+/* What the schedule that `text` says comes to on a scheduler's task, without a search: `priced` has no text,
+ * and not what only a search knows. Memory from `arena`. Where it is no schedule for this task:
+ * DSE_BAD_INPUT, DSE_BAD_USAGE (the engine does not take the task), DSE_LIMIT, DSE_INTERNAL (it breaks a
+ * rule, or does not fit). DSE_NO_MEMORY; DSE_INTERRUPTED. */
+DSE_MUST_CHECK enum dse_status engine_price(const struct engine *engine, const struct engine_task *task,
+                                            const char *text, struct arena *arena,
+                                            struct engine_schedule *priced, struct dse_error *err);
+
 #endif

@@ -89,6 +89,7 @@ enum dse_status cube_index_add(struct cube_index *index, const struct cube_entry
         index->in_order = 0;
     index->entry[index->n++] = *entry;
     index->n_all++;
+    index->n_exchanged += entry->exchanged;
     return DSE_OK;
 }
 

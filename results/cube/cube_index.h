@@ -3,6 +3,7 @@
 #ifndef RESULTS_CUBE_CUBE_INDEX_H
 #define RESULTS_CUBE_CUBE_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@ struct cube_entry {
     uint64_t cell; /* row-major */
     uint64_t line, offset, length;
     uint64_t layer_line, layer_offset, layer_length;
+    bool exchanged; /* it takes the place of the row before it that has the same cell */
 };
 
 struct cube_run; /* one sorted run in the scratch file */
@@ -22,7 +24,7 @@ struct cube_index {
     /* (capacity) the run that is being filled; later the buffers of all runs; owned */
     struct cube_entry *entry;
     size_t n, capacity, n_max;
-    uint64_t n_all;
+    uint64_t n_all, n_exchanged;
     const char *near; /* where the scratch file goes; borrowed */
     FILE *file;
     struct cube_run *run; /* (n_run) owned */

@@ -52,6 +52,8 @@ static void add_specification(struct hash_state *state, const struct result_sche
     hash_u64(state, schema->n_shard ? schema->shard : 1);
     hash_u64(state, schema->n_shard ? schema->n_shard : 1);
     hash_u64(state, schema->n_point_shard ? schema->n_point_shard : schema->n_point);
+    if (schema->exchanged)
+        hash_text(state, "exchanged");
     add_texts(state, schema->set, schema->n_set);
     add_texts(state, schema->layer, schema->n_layer);
     add_texts(state, schema->level, schema->n_level);

@@ -219,6 +219,7 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
     DSE_TRY(read_extra(file, ".", RESULT_POINTS, reader.n_axis, arena, schema, err));
     DSE_TRY(read_extra(file, "layers", RESULT_LAYERS, reader.n_axis + 1, arena, schema, err));
     schema->n_point = hdf5_read_count(file, "n_point");
+    schema->schedules = H5Lexists(file, "exchanged_from", H5P_DEFAULT) > 0;
     DSE_TRY(read_names(file, "layers", "layer", arena, &schema->layer, &schema->n_layer, err));
     DSE_TRY(read_names(file, "levels", "level", arena, &schema->level, &schema->n_level, err));
     struct result_axis *axis = arena_alloc(arena, reader.n_axis + 1, sizeof *axis);

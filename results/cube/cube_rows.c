@@ -20,10 +20,10 @@ static enum dse_status index_rows(struct cube_rows *rows, struct dse_error *err)
         DSE_TRY(journal_scan_next(rows->scan, &row, &more, err));
         if (!more)
             return cube_index_finish(&rows->index, err);
-        if (row.cell == JOURNAL_NO_CELL)
+        if (row.cell == JOURNAL_NO_CELL || (rows->searched && row.exchanged))
             continue;
-        const struct cube_entry entry = {row.cell,       row.line,         row.offset,      row.length,
-                                         row.layer_line, row.layer_offset, row.layer_length};
+        const struct cube_entry entry = {row.cell,       row.line,         row.offset,       row.length,
+                                         row.layer_line, row.layer_offset, row.layer_length, row.exchanged};
         DSE_TRY(cube_index_add(&rows->index, &entry, err));
     }
 }
@@ -39,7 +39,7 @@ static enum dse_status open_rows(struct cube_rows *rows, const char *out, const 
         status = journal_scan_open(out, schema, &rows->scan, err);
     if (status == DSE_OK && !sorted)
         status = index_rows(rows, err);
-    rows->n = rows->index.n_all;
+    rows->n = rows->index.n_all - rows->index.n_exchanged;
     if (status != DSE_OK)
         cube_rows_close(rows);
     return status;
@@ -49,6 +49,16 @@ enum dse_status cube_rows_open(struct cube_rows *rows, const char *out, const st
                                size_t n_entry, const char *near, struct dse_error *err)
 {
     memset(rows, 0, sizeof *rows);
+    cube_index_init(&rows->index, n_entry, near);
+    return open_rows(rows, out, schema, false, err);
+}
+
+enum dse_status cube_rows_open_searched(struct cube_rows *rows, const char *out,
+                                        const struct result_schema *schema, size_t n_entry, const char *near,
+                                        struct dse_error *err)
+{
+    memset(rows, 0, sizeof *rows);
+    rows->searched = true;
     cube_index_init(&rows->index, n_entry, near);
     return open_rows(rows, out, schema, false, err);
 }
@@ -82,25 +92,38 @@ static void spread_cell(struct cube_rows *rows)
     }
 }
 
-enum dse_status cube_rows_step(struct cube_rows *rows, bool *more, struct dse_error *err)
+/* Read one entry ahead. */
+static enum dse_status look_ahead(struct cube_rows *rows, struct dse_error *err)
 {
     const struct cube_entry *entry;
     DSE_TRY(cube_index_next(&rows->index, &entry, err));
-    *more = entry != NULL;
-    if (!entry)
+    rows->is_ahead = entry != NULL;
+    if (entry)
+        rows->ahead = *entry;
+    return DSE_OK;
+}
+
+enum dse_status cube_rows_step(struct cube_rows *rows, bool *more, struct dse_error *err)
+{
+    if (!rows->begun)
+        DSE_TRY(look_ahead(rows, err));
+    rows->begun = true;
+    *more = rows->is_ahead;
+    if (!*more)
         return DSE_OK;
-    if (rows->last_line && entry->cell == rows->last_cell) {
-        uint64_t second = entry->line > rows->last_line ? entry->line : rows->last_line;
-        uint64_t first = entry->line > rows->last_line ? rows->last_line : entry->line;
-        return dse_fail_at(err, DSE_BAD_INPUT, journal_scan_csv_path(rows->scan), line_number(second),
-                           "the same cell of the sweep as line %" PRIu64
-                           ": results of two specifications; use --fresh to start anew or choose another "
-                           "output with -o",
-                           first);
+    rows->at = rows->ahead;
+    DSE_TRY(look_ahead(rows, err));
+    while (rows->is_ahead && rows->ahead.cell == rows->at.cell) {
+        if (!rows->ahead.exchanged || rows->at.exchanged)
+            return dse_fail_at(err, DSE_BAD_INPUT, journal_scan_csv_path(rows->scan),
+                               line_number(rows->ahead.line),
+                               "the same cell of the sweep as line %" PRIu64
+                               ": results of two specifications; use --fresh to start anew or choose another "
+                               "output with -o",
+                               rows->at.line);
+        rows->at = rows->ahead;
+        DSE_TRY(look_ahead(rows, err));
     }
-    rows->at = *entry;
-    rows->last_cell = entry->cell;
-    rows->last_line = entry->line;
     spread_cell(rows);
     return DSE_OK;
 }

@@ -25,6 +25,7 @@ struct merge {
     struct merge_rows rows;
     struct merge_files files;
     unsigned char *present; /* (n_shard of the files) which shards there are; owned */
+    const struct merge_options *options;
     struct merge_summary *summary;
 };
 
@@ -165,18 +166,30 @@ static enum dse_status copy_rows(struct merge *merge, struct dse_error *err)
     return DSE_OK;
 }
 
+/* What follows from the rows of all points. */
+static enum dse_status add_further(struct merge *merge, struct dse_error *err)
+{
+    if (!merge->options->further || merge->summary->n_missing > 0)
+        return DSE_OK;
+    DSE_TRY(merge_files_flush(&merge->files, err));
+    DSE_TRY(merge->options->further(merge->options->user, &merge->schema, &merge->files, err));
+    merge->schema.exchanged = merge->schema.schedules;
+    return DSE_OK;
+}
+
 /* Everything under temporary names, so that `out` may be one of the shards; then the renames. */
-static enum dse_status write_merged(struct merge *merge, const char *out, const struct provenance *provenance,
-                                    struct dse_error *err)
+static enum dse_status write_merged(struct merge *merge, const char *out, struct dse_error *err)
 {
     bool whole;
     DSE_TRY(merge_files_open(&merge->files, out, &merge->schema, err));
     enum dse_status status = copy_rows(merge, err);
     if (status == DSE_OK)
+        status = add_further(merge, err);
+    if (status == DSE_OK)
         status = merge_files_close(&merge->files, err);
     if (status == DSE_OK)
-        status = cube_build_sorted(merge->files.h5_path, &merge->schema, provenance, &merge->files.index,
-                                   merge->files.digest, err);
+        status = cube_build_sorted(merge->files.h5_path, &merge->schema, merge->options->provenance,
+                                   &merge->files.index, merge->files.digest, err);
     if (status != DSE_OK) {
         merge_files_discard(&merge->files);
         return status;
@@ -248,12 +261,12 @@ static enum dse_status hold_table(const char *out, int *fd, struct dse_error *er
 }
 
 static enum dse_status merge_locked(const char *out, const struct lock *lock, const char *const *shard,
-                                    size_t n_shard, const struct provenance *provenance,
+                                    size_t n_shard, const struct merge_options *options,
                                     struct merge_summary *summary, struct dse_error *err)
 {
     bool finished;
     const char **chosen;
-    struct merge merge = {.summary = summary};
+    struct merge merge = {.summary = summary, .options = options};
     DSE_TRY(merge_files_rename(out, &finished, err));
     bool killed = finished || merge_files_begun(out);
     DSE_TRY(choose_shards(out, shard, n_shard, killed, lock_awaited(lock), &chosen, &n_shard, err));
@@ -262,7 +275,7 @@ static enum dse_status merge_locked(const char *out, const struct lock *lock, co
     if (status == DSE_OK)
         status = open_shards(&merge, chosen, out, err);
     if (status == DSE_OK)
-        status = write_merged(&merge, out, provenance, err);
+        status = write_merged(&merge, out, err);
     merge_rows_free(&merge.rows);
     free(merge.present);
     free(chosen);
@@ -271,7 +284,7 @@ static enum dse_status merge_locked(const char *out, const struct lock *lock, co
 }
 
 enum dse_status merge_shards(const char *out, const char *const *shard, size_t n_shard,
-                             const struct provenance *provenance, struct merge_summary *summary,
+                             const struct merge_options *options, struct merge_summary *summary,
                              struct dse_error *err)
 {
     struct lock *lock;
@@ -279,10 +292,10 @@ enum dse_status merge_shards(const char *out, const char *const *shard, size_t n
     if (n_shard == 0)
         return dse_fail(err, DSE_BAD_USAGE, "nothing to merge: name at least one shard");
     int table;
-    DSE_TRY(lock_take(out, provenance->command, &lock, NULL, err));
+    DSE_TRY(lock_take(out, options->provenance->command, &lock, NULL, err));
     enum dse_status status = hold_table(out, &table, err);
     if (status == DSE_OK)
-        status = merge_locked(out, lock, shard, n_shard, provenance, summary, err);
+        status = merge_locked(out, lock, shard, n_shard, options, summary, err);
     (void)table_close(table);
     lock_release(lock);
     return status;
@@ -326,6 +339,8 @@ enum dse_status merge_missing_find(const char *out, const struct result_schema *
         if (status != DSE_OK)
             break;
         /* The merged journal is in cell order; JOURNAL_NO_CELL and the end are beyond all cells. */
+        if (more && row.exchanged)
+            continue;
         uint64_t here = more ? row.cell : JOURNAL_NO_CELL;
         for (; next < n && cell[next] < here; next++)
             note_missing(summary, schema, cell[next]);

@@ -110,6 +110,7 @@ enum dse_status merge_files_add(struct merge_files *files, const struct cube_ent
     DSE_TRY(append(layers, files->layers, files->layer_path, err));
     DSE_TRY(append(point, files->csv, files->csv_path, err));
     end->cell = row->cell;
+    end->exchanged = row->exchanged;
     end->length = point->length;
     end->layer_length = layers->length;
     DSE_TRY(cube_index_add(&files->index, end, err));
@@ -119,6 +120,15 @@ enum dse_status merge_files_add(struct merge_files *files, const struct cube_ent
     (void)take_lines(point, &files->digest);
     end->layer_offset += layers->length;
     return DSE_OK;
+}
+
+enum dse_status merge_files_flush(struct merge_files *files, struct dse_error *err)
+{
+    errno = 0;
+    if (fflush(files->layers) != 0)
+        return fail_write(files->layer_path, err);
+    errno = 0;
+    return fflush(files->csv) == 0 ? DSE_OK : fail_write(files->csv_path, err);
 }
 
 enum dse_status merge_files_close(struct merge_files *files, struct dse_error *err)

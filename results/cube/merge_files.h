@@ -26,10 +26,14 @@ struct merge_files {
 DSE_MUST_CHECK enum dse_status merge_files_open(struct merge_files *files, const char *out,
                                                 const struct result_schema *schema, struct dse_error *err);
 
-/* Append a row: its line and those of its layers. `row` says its cell. DSE_IO, DSE_NO_MEMORY. */
+/* Append a row: its line and those of its layers. `row` says its cell, and whether it is an exchanged one.
+ * DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status merge_files_add(struct merge_files *files, const struct cube_entry *row,
                                                const struct text_buffer *point,
                                                const struct text_buffer *layers, struct dse_error *err);
+
+/* So that the tables can be read. DSE_IO. */
+DSE_MUST_CHECK enum dse_status merge_files_flush(struct merge_files *files, struct dse_error *err);
 
 /* Close the tables and bring them to the disk; the index may be read then. DSE_IO, DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status merge_files_close(struct merge_files *files, struct dse_error *err);

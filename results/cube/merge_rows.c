@@ -57,7 +57,7 @@ enum dse_status merge_rows_add(struct merge_rows *rows, size_t i, const char *pa
                                const struct result_schema *schema, const char *near, struct dse_error *err)
 {
     struct merge_shard *shard = &rows->shard[i];
-    DSE_TRY(cube_rows_open(&shard->rows, path, schema, CUBE_ROWS_ENTRY_MAX / rows->n, near, err));
+    DSE_TRY(cube_rows_open_searched(&shard->rows, path, schema, CUBE_ROWS_ENTRY_MAX / rows->n, near, err));
     shard->open = true;
     const char *csv_path = journal_scan_csv_path(shard->rows.scan);
     shard->csv = fopen(csv_path, "rbe");

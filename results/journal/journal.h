@@ -2,7 +2,8 @@
  * and OUT.layers.csv with one line per layer of a point, in the order of the points. The last column of a
  * line is the checksum of all that stands before it (XXH3-64 of the bytes up to and including the comma
  * before the checksum, 16 hex digits). A point counts when its line in OUT.csv is whole and all its layer
- * lines are. Format: docs/results.md. */
+ * lines are. An exchanged row (struct journal_row) stands behind that of its cell and takes its place.
+ * Format: docs/results.md. */
 #ifndef RESULTS_JOURNAL_JOURNAL_H
 #define RESULTS_JOURNAL_JOURNAL_H
 
@@ -22,7 +23,8 @@ struct journal; /* open for appending, holds the lock */
 
 enum journal_verdict {
     JOURNAL_KEEP,
-    JOURNAL_DROP /* move the row aside into OUT.dropped.csv and OUT.dropped.layers.csv */
+    JOURNAL_DROP,  /* move the row aside into OUT.dropped.csv and OUT.dropped.layers.csv */
+    JOURNAL_FORGET /* leave the row out: it can be made again from the others */
 };
 
 /* Shown every row that is there, in file order, then NULL once: the last chance to refuse, when nothing has
@@ -49,7 +51,7 @@ struct journal_options {
 
 /* What opening found and did. */
 struct journal_report {
-    uint64_t n_point;   /* rows kept */
+    uint64_t n_point;   /* rows kept; exchanged ones do not count */
     uint64_t n_dropped; /* rows moved aside because `visit` said so */
     uint64_t n_damaged; /* lines and points moved aside because they did not check (repair) */
     uint64_t n_cut; /* whole points behind the last one whose layers are all there, moved aside likewise */

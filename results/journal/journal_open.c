@@ -20,7 +20,7 @@ struct recovery {
     const char *out;
     const struct journal_options *options;
     struct journal_scan *scan;
-    struct cell_set seen;
+    struct cell_set seen, exchanged; /* cells that have such a row */
     struct journal_rewrite rewrite;
     uint64_t csv_end, layer_end; /* of what is kept, while nothing is rewritten */
     uint64_t layer_seen;         /* end of the layer lines that belong to something */
@@ -132,8 +132,8 @@ static enum dse_status take_bad(struct recovery *r, const struct journal_row *ro
 
 /* ---------------------------------------- what stays */
 
-/* The line of the first row that has this cell. */
-static uint64_t first_line_of(const struct recovery *r, uint64_t cell)
+/* The line of the first row of the same kind and cell. */
+static uint64_t first_line_of(const struct recovery *r, const struct journal_row *twin)
 {
     struct journal_scan *scan;
     struct journal_row row;
@@ -142,20 +142,20 @@ static uint64_t first_line_of(const struct recovery *r, uint64_t cell)
     if (journal_scan_open(r->out, r->journal->schema, &scan, NULL) != DSE_OK)
         return 0;
     while (line == 0 && journal_scan_next(scan, &row, &more, NULL) == DSE_OK && more)
-        line = row.cell == cell ? row.line : 0;
+        line = row.cell == twin->cell && row.exchanged == twin->exchanged ? row.line : 0;
     journal_scan_close(scan);
     return line;
 }
 
-/* Whether a row for the same cell is there already. */
+/* Whether a row of its kind for the same cell is there already. */
 static bool is_twin(const struct recovery *r, const struct journal_row *row, struct dse_error *why)
 {
-    if (row->cell == JOURNAL_NO_CELL || !cell_set_has(&r->seen, row->cell))
+    if (row->cell == JOURNAL_NO_CELL || !cell_set_has(row->exchanged ? &r->exchanged : &r->seen, row->cell))
         return false;
     dse_fail_at(why, DSE_BAD_INPUT, r->journal->csv_path, (int)row->line,
                 "the same point of the sweep as line %" PRIu64
                 "; delete the wrong one of both, or use --repair to move this one aside",
-                first_line_of(r, row->cell));
+                first_line_of(r, row));
     return true;
 }
 
@@ -163,11 +163,11 @@ static enum dse_status keep(struct recovery *r, const struct journal_row *row, s
 {
     bool is_new;
     if (row->cell != JOURNAL_NO_CELL)
-        DSE_TRY(cell_set_add(&r->seen, row->cell, &is_new, err));
+        DSE_TRY(cell_set_add(row->exchanged ? &r->exchanged : &r->seen, row->cell, &is_new, err));
     /* Layers of no point between those of this row and of the one before. */
     if ((row->layer_length > 0 && row->layer_offset != r->layer_end) || is_earlier(r))
         DSE_TRY(begin_rewrite(r, err));
-    r->journal->report.n_point++;
+    r->journal->report.n_point += !row->exchanged;
     if (r->rewrite.kept.csv)
         return journal_pair_copy(&r->rewrite, &r->rewrite.kept, row->offset, row->length, row->layer_offset,
                                  row->layer_length, err);
@@ -183,6 +183,8 @@ static enum dse_status take_row(struct recovery *r, const struct journal_row *ro
         DSE_TRY(r->options->visit(r->options->user, row, &verdict, err));
     if (verdict == JOURNAL_DROP)
         return move_aside(r, row, true, err);
+    if (verdict == JOURNAL_FORGET)
+        return begin_rewrite(r, err);
     struct dse_error why;
     return is_twin(r, row, &why) ? take_bad(r, row, &why, err) : keep(r, row, err);
 }
@@ -336,6 +338,8 @@ static enum dse_status read_and_change(struct recovery *r, struct dse_error *err
     enum journal_verdict verdict = JOURNAL_KEEP;
     DSE_TRY(measure_headers(r, err));
     DSE_TRY(cell_set_init(&r->seen, schema_n_cell(r->journal->schema), err));
+    DSE_TRY(cell_set_init(&r->exchanged,
+                          r->journal->schema->schedules ? schema_n_cell(r->journal->schema) : 0, err));
     DSE_TRY(journal_scan_open(r->out, r->journal->schema, &r->scan, err));
     r->rewrite.scan = r->scan;
     DSE_TRY(take_all(r, err));
@@ -387,5 +391,6 @@ enum dse_status journal_recover(struct journal *journal, const char *out,
     journal_rewrite_abandon(&r.rewrite);
     journal_scan_close(r.scan);
     cell_set_free(&r.seen);
+    cell_set_free(&r.exchanged);
     return status == DSE_OK ? settle_both(journal, err) : status;
 }

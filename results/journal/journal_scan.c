@@ -50,6 +50,7 @@ static enum dse_status find_columns(struct journal_scan *scan, struct dse_error 
     scan->at_status = csv_column_find(header, "status");
     scan->at_n_layer = csv_column_find(header, "n_layer");
     scan->at_seconds = csv_column_find(header, "seconds");
+    scan->at_exchanged = csv_column_find(header, "exchanged_from");
     if (header->n > 0 && (scan->at_status == header->n || scan->at_n_layer == header->n ||
                           scan->at_seconds == header->n || header->n < 2))
         return dse_fail_at(err, DSE_BAD_INPUT, scan->csv_path, 1, "not a journal of dse");
@@ -132,6 +133,7 @@ static bool read_fields(struct journal_scan *scan, struct journal_row *row)
     row->seconds = 0;
     if (seconds[0] != '\0' && !text_parse_double(seconds, &row->seconds))
         return false;
+    row->exchanged = scan->at_exchanged < split->n && split->field[scan->at_exchanged][0] != '\0';
     row->cell = JOURNAL_NO_CELL;
     uint64_t cell;
     if (scan->places && axis_places_find(scan->places, split, scan->index, &cell))

@@ -23,6 +23,7 @@ struct journal_row {
     uint64_t line, offset, length;                   /* in OUT.csv; length with the line break */
     uint64_t layer_line, layer_offset, layer_length; /* of its layers' first line; length of all of them */
     enum result_status outcome;
+    bool exchanged;              /* not found by the cell's own search: it takes the place of that row */
     double seconds;              /* 0 when the field is empty */
     const uint32_t *index;       /* (n_axis) the cell; undefined when there is none */
     const struct csv_row *split; /* all fields of the line in OUT.csv */

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "results/journal/journal.h"
+#include "results/journal/journal_keys.h"
 #include "results/journal/journal_read.h"
 #include "results/journal/journal_scan.h"
 
@@ -22,12 +23,15 @@ enum dse_status journal_each_not_ok(const char *out, journal_visit *visit, void 
     struct text_buffer place;
     bool more = true, on = true;
     enum dse_status status = DSE_OK;
+    struct journal_keys keys = {0}; /* which lines are the last ones of their points */
     DSE_TRY(journal_scan_open(out, NULL, &scan, err));
     const struct csv_row *header = journal_scan_header(scan);
     size_t at_status = csv_column_find(header, "status"), at_reason = csv_column_find(header, "reason");
+    if (csv_column_find(header, "exchanged_from") < header->n)
+        status = journal_keys_read(&keys, journal_scan_csv_path(scan), err);
     text_init(&place);
-    while (on && (status = journal_scan_next(scan, &row, &more, err)) == DSE_OK && more) {
-        if (row.outcome == RESULT_OK)
+    while (status == DSE_OK && on && (status = journal_scan_next(scan, &row, &more, err)) == DSE_OK && more) {
+        if (row.outcome == RESULT_OK || journal_keys_last(&keys, row.key) > row.line)
             continue;
         make_place(header, row.split, at_status, &place);
         if (place.failed) {
@@ -38,6 +42,7 @@ enum dse_status journal_each_not_ok(const char *out, journal_visit *visit, void 
                    at_reason < row.split->n ? row.split->field[at_reason] : "");
     }
     text_free(&place);
+    journal_keys_free(&keys);
     journal_scan_close(scan);
     return status;
 }

@@ -42,7 +42,7 @@ struct journal_scan {
     struct csv_row header, split;               /* the header that the schema has */
     struct csv_widen widen[RESULT_TABLE_COUNT]; /* for tables of an earlier version */
     struct axis_places *places;
-    size_t at_status, at_n_layer, at_seconds;
+    size_t at_status, at_n_layer, at_seconds, at_exchanged; /* the last may be none */
     uint32_t index[RESULT_AXIS_MAX];
     struct journal_scan_place place;
     struct journal_row row;

@@ -241,6 +241,66 @@ void csv_layer_line(struct text_buffer *line, const struct result_schema *schema
     csv_seal(line, start);
 }
 
+static bool read_value(const struct metric *metric, const char *text, char *place)
+{
+    switch (metric->type) {
+    case METRIC_F64:
+        return !text[0] || text_parse_double(text, (double *)(void *)place);
+    case METRIC_U64:
+        return !text[0] || text_parse_u64(text, (uint64_t *)(void *)place);
+    case METRIC_TEXT:
+        *(const char **)(void *)place = text[0] ? text : NULL;
+        return true;
+    }
+    return false;
+}
+
+/* From column `at` on. Missing values of the record stay so. */
+static bool read_values(const struct result_schema *schema, enum result_table table,
+                        const struct csv_row *split, size_t at, void *record)
+{
+    struct result_column column[RESULT_COLUMN_MAX];
+    size_t n_level_metric, n = schema_columns(schema, table, column);
+    (void)level_metric_all(&n_level_metric);
+    if (split->n != at + n + schema->n_level * n_level_metric + 2)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (levels_go_before(column[i].metric))
+            at += schema->n_level * n_level_metric;
+        if (!read_value(column[i].metric, split->field[at++], (char *)record + column[i].offset))
+            return false;
+    }
+    return true;
+}
+
+static size_t count_coordinates(const struct result_schema *schema)
+{
+    size_t n = 0;
+    for (size_t a = 0; a < schema->n_axis; a++)
+        n += schema->axis[a].n_coordinate;
+    return n;
+}
+
+bool csv_point_read(const struct result_schema *schema, const struct csv_row *split,
+                    struct point_record *point)
+{
+    const size_t at = count_coordinates(schema);
+    point_record_init(point);
+    return at < split->n && result_status_find(split->field[at], &point->outcome) &&
+           read_values(schema, RESULT_POINTS, split, at + 1, point);
+}
+
+bool csv_layer_read(const struct result_schema *schema, const struct csv_row *split,
+                    struct layer_record *layer)
+{
+    const size_t at = count_coordinates(schema);
+    layer_record_init(layer);
+    if (at + 1 >= split->n || !result_status_find(split->field[at + 1], &layer->outcome))
+        return false;
+    layer->layer = split->field[at];
+    return read_values(schema, RESULT_LAYERS, split, at + 2, layer);
+}
+
 /* The first 16 bytes of `text`; 0 when they are no hex digits. */
 static int read_key(const char *text, uint64_t *key)
 {

@@ -28,6 +28,9 @@
 
 /* Before the metrics, and behind those that not every result has. */
 static const struct metric point_before[] = {COLUMN_REASON(point_record)};
+static const struct metric point_exchange[] = {
+    COLUMN(point_record, exchanged_from, TEXT, "Cell whose search found the schedule; nothing: this one's"),
+};
 static const struct metric point_behind[] = {
     COLUMN(point_record, n_layer_mapped, U64, "Layers with a mapping, repeats counted"),
     COLUMN(point_record, n_layer, U64, "Rows in the layer table"),
@@ -77,7 +80,7 @@ static const struct {
                        offsetof(struct layer_record, metrics), offsetof(struct layer_record, extra)},
 };
 
-_Static_assert(COUNT(point_before) + COUNT(point_behind) +
+_Static_assert(COUNT(point_before) + COUNT(point_exchange) + COUNT(point_behind) +
                            sizeof(struct metrics) / sizeof(union metric_value) + RESULT_EXTRA_MAX <=
                        RESULT_COLUMN_MAX &&
                    COUNT(layer_before) + COUNT(layer_behind) +
@@ -111,6 +114,8 @@ size_t schema_columns(const struct result_schema *schema, enum result_table tabl
     for (size_t i = 0; schema && i < schema->n_extra[table] && i < RESULT_EXTRA_MAX; i++)
         column[n++] = (struct result_column){schema->extra[table][i],
                                              layout[table].extra + i * sizeof(union metric_value)};
+    if (schema && schema->schedules && table == RESULT_POINTS)
+        n = add_columns(column, n, point_exchange, COUNT(point_exchange), 0);
     return add_columns(column, n, layout[table].behind, layout[table].n_behind, 0);
 }
 

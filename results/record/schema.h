@@ -90,7 +90,9 @@ struct result_schema {
     const char *measures; /* the names of the groups of metrics below, blanks between; NULL: none */
     size_t n_extra[RESULT_TABLE_COUNT];
     const struct metric *const *extra[RESULT_TABLE_COUNT]; /* (n_extra) metrics that not every result has */
-    size_t n_input;                   /* files that the specification took in; 0: not known */
+    bool schedules; /* some points have schedules, which cells may exchange: the column exchanged_from */
+    bool exchanged; /* and have: the files hold what came of it */
+    size_t n_input; /* files that the specification took in; 0: not known */
     const struct result_input *input; /* (n_input) */
     size_t n_set;                     /* what --set replaced on the command line */
     const char *const *set;           /* (n_set) "KEY=VALUE" */
@@ -116,10 +118,11 @@ struct point_record {
     const char *reason;                         /* why it is not ok */
     METRICS_OF_RECORD;                          /* latency_s, energy_j, ... */
     union metric_value extra[RESULT_EXTRA_MAX]; /* (schema->n_extra[RESULT_POINTS]) */
-    uint64_t n_layer_mapped; /* layers of the network that got a mapping (repeats counted) */
-    uint64_t n_layer;        /* rows in OUT.layers.csv; set by journal_append */
-    const char *accounting;  /* which cost accounting priced it: "timeloop", "soma", "soma-compat" */
-    const char *stop;        /* optimal | converged | max_evaluations | max_seconds */
+    const char *exchanged_from; /* "axis=value axis=value": whose search found the schedule; NULL: its own */
+    uint64_t n_layer_mapped;    /* layers of the network that got a mapping (repeats counted) */
+    uint64_t n_layer;           /* rows in OUT.layers.csv; set by journal_append */
+    const char *accounting;     /* which cost accounting priced it: "timeloop", "soma", "soma-compat" */
+    const char *stop;           /* optimal | converged | max_evaluations | max_seconds */
     uint64_t evaluations;
     uint64_t draws;                   /* candidates looked at, valid or not; at least `evaluations` */
     double seconds;                   /* wall time of the search */

@@ -214,7 +214,8 @@ static int bench_merge(struct bench *bench, const char *merged)
         result = write_journal(bench, path[k][1], path[k][2], k + 1, N_SHARD);
     }
     double start_s = clock_thread_s();
-    if (result == 0 && merge_shards(merged, shard, N_SHARD, &bench->provenance, &summary, &err) != DSE_OK)
+    const struct merge_options options = {.provenance = &bench->provenance};
+    if (result == 0 && merge_shards(merged, shard, N_SHARD, &options, &summary, &err) != DSE_OK)
         return fail(&err);
     report("merge_8_shards", start_s, bench->schema.n_point);
     struct rusage usage;

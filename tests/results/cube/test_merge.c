@@ -14,12 +14,14 @@ struct shards {
     char folder[512], path[N_SHARD][600], whole[600], out[600];
     const char *name[N_SHARD];
     struct provenance provenance;
+    struct merge_options options;
 };
 
 static void make_shards(struct shards *shards)
 {
     struct dse_error err;
     provenance_make(&shards->provenance);
+    shards->options = (struct merge_options){.provenance = &shards->provenance};
     files_folder(shards->folder, sizeof shards->folder);
     for (unsigned i = 0; i < N_SHARD; i++) {
         char name[32];
@@ -67,8 +69,7 @@ static void test_merge_gives_the_unsharded_journal(void **state)
     struct merge_summary summary;
     struct dse_error err;
     make_shards(&shards);
-    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
-                     DSE_OK);
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.options, &summary, &err), DSE_OK);
     assert_int_equal(summary.n_point, SAMPLE_CELL - 1);
     assert_int_equal(summary.n_expected, SAMPLE_CELL - 1);
     assert_int_equal(summary.n_duplicate, 0);
@@ -76,10 +77,10 @@ static void test_merge_gives_the_unsharded_journal(void **state)
     assert_same_files(&shards, "merged.layers.csv", "whole.layers.csv");
     assert_int_equal(access(shards.out, R_OK), 0);
     /* What is there is not overwritten, unless it is one of the shards. */
-    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.options, &summary, &err),
                      DSE_BAD_USAGE);
     const char *again[] = {shards.out, shards.path[1]};
-    assert_int_equal(merge_shards(shards.out, again, 2, &shards.provenance, &summary, &err), DSE_OK);
+    assert_int_equal(merge_shards(shards.out, again, 2, &shards.options, &summary, &err), DSE_OK);
     assert_int_equal(summary.n_duplicate,
                      8); /* shard 1 of 3 holds 8 of the 24 cells; cell 23 is in shard 2 */
     assert_same_files(&shards, "merged.csv", "whole.csv");
@@ -111,7 +112,7 @@ static void test_merge_refuses_results_that_differ(void **state)
             point.energy_j *= 2;
         assert_int_equal(sample_append(journal, &sample_schema, &point, layer, n, &err), DSE_OK);
         journal_close(journal);
-        assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+        assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.options, &summary, &err),
                          differ ? DSE_BAD_INPUT : DSE_OK);
         char csv[600];
         unlink(files_path(csv, sizeof csv, shards.folder, "merged.csv"));
@@ -158,7 +159,7 @@ static void test_merge_takes_the_better_of_two_rows(void **state)
             char csv[600];
             for (unsigned k = 0; k < N_SHARD; k++)
                 name[k] = shards.name[turned ? N_SHARD - 1 - k : k];
-            assert_int_equal(merge_shards(shards.out, name, N_SHARD, &shards.provenance, &summary, &err),
+            assert_int_equal(merge_shards(shards.out, name, N_SHARD, &shards.options, &summary, &err),
                              DSE_OK);
             assert_int_equal(summary.n_chosen, 1);
             assert_int_equal(summary.n_duplicate, 0);
@@ -179,15 +180,15 @@ static void test_merge_refuses_other_specifications_and_nothing(void **state)
     make_shards(&shards);
     other.specification_hash = 1;
     assert_int_equal(cube_build(shards.path[2], &other, &shards.provenance, &err), DSE_OK);
-    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.options, &summary, &err),
                      DSE_BAD_INPUT);
     assert_string_equal(err.file, shards.path[2]);
     assert_non_null(strstr(err.text, "from another specification"));
-    assert_int_equal(merge_shards(shards.out, shards.name, 0, &shards.provenance, &summary, &err),
+    assert_int_equal(merge_shards(shards.out, shards.name, 0, &shards.options, &summary, &err),
                      DSE_BAD_USAGE);
     char csv[600];
     unlink(files_path(csv, sizeof csv, shards.folder, "s1.csv"));
-    assert_int_equal(merge_shards(shards.out, shards.name, 2, &shards.provenance, &summary, &err), DSE_IO);
+    assert_int_equal(merge_shards(shards.out, shards.name, 2, &shards.options, &summary, &err), DSE_IO);
 }
 
 /* Shards 1 and 3 of 3: what is missing is counted and named. */
@@ -200,7 +201,7 @@ static void test_merge_says_what_is_missing(void **state)
     make_shards(&shards);
     mark_shards(&shards, 3);
     const char *two[] = {shards.path[2], shards.path[0]};
-    assert_int_equal(merge_shards(shards.out, two, 2, &shards.provenance, &summary, &err), DSE_OK);
+    assert_int_equal(merge_shards(shards.out, two, 2, &shards.options, &summary, &err), DSE_OK);
     /* Shard 2 has the 8 cells 1, 4, 7 ... 22; cell 23 is no point, so the files cannot tell it from a missing
      * one. */
     assert_int_equal(summary.n_point, 15);
@@ -230,10 +231,10 @@ static void test_merge_refuses_shards_that_do_not_belong_together(void **state)
     make_shards(&shards);
     mark_shards(&shards, 3);
     const char *twice[] = {shards.path[0], shards.path[0]};
-    assert_int_equal(merge_shards(shards.out, twice, 2, &shards.provenance, &summary, &err), DSE_BAD_INPUT);
+    assert_int_equal(merge_shards(shards.out, twice, 2, &shards.options, &summary, &err), DSE_BAD_INPUT);
     assert_non_null(strstr(err.text, "shard 1 of 3"));
     build_shard(&shards, 1, 2, 4);
-    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.options, &summary, &err),
                      DSE_BAD_INPUT);
     assert_non_null(strstr(err.text, "shard 2 of 4"));
     assert_string_equal(err.file, shards.path[1]);
@@ -255,7 +256,7 @@ static void test_merge_goes_on_after_a_kill(void **state)
     make_shards(&shards);
     for (size_t n_renamed = 0; n_renamed <= 3; n_renamed++) {
         unlink(files_path(to, sizeof to, shards.folder, "merged.csv"));
-        assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
+        assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.options, &summary, &err),
                          DSE_OK);
         for (size_t i = n_renamed; i < 3; i++)
             assert_int_equal(rename(files_path(from, sizeof from, shards.folder, part[i]),
@@ -273,15 +274,13 @@ static void test_merge_goes_on_after_a_kill(void **state)
     assert_int_equal(rename(files_path(from, sizeof from, shards.folder, part[2]),
                             files_path(to, sizeof to, shards.folder, merging[2])),
                      0);
-    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
-                     DSE_OK);
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.options, &summary, &err), DSE_OK);
     assert_same_files(&shards, "merged.csv", "whole.csv");
     assert_same_files(&shards, "merged.layers.csv", "whole.layers.csv");
     /* Killed in its renames, and again while it wrote anew: there is a whole output, and a merge has
      * begun. */
     files_write(files_path(to, sizeof to, shards.folder, merging[1]), "half", 4);
-    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
-                     DSE_OK);
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.options, &summary, &err), DSE_OK);
     assert_same_files(&shards, "merged.csv", "whole.csv");
     assert_int_not_equal(access(to, F_OK), 0);
     /* Killed while it wrote: the tables are not whole, and count for nothing. */
@@ -289,7 +288,7 @@ static void test_merge_goes_on_after_a_kill(void **state)
     assert_int_equal(merge_finish(shards.out, &finished, &err), DSE_OK);
     assert_false(finished);
     const char *again[] = {shards.out, shards.path[1]};
-    assert_int_equal(merge_shards(shards.out, again, 2, &shards.provenance, &summary, &err), DSE_OK);
+    assert_int_equal(merge_shards(shards.out, again, 2, &shards.options, &summary, &err), DSE_OK);
     assert_same_files(&shards, "merged.csv", "whole.csv");
 }
 
@@ -302,8 +301,7 @@ static void test_merge_leaves_what_it_cannot_replace(void **state)
     struct merge_summary summary;
     struct dse_error err;
     make_shards(&shards);
-    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.provenance, &summary, &err),
-                     DSE_OK);
+    assert_int_equal(merge_shards(shards.out, shards.name, N_SHARD, &shards.options, &summary, &err), DSE_OK);
     /* One byte in the last line of shard 1 changes. */
     size_t n;
     char *bytes = files_read(files_path(path, sizeof path, shards.folder, "s0.csv"), &n);
@@ -311,7 +309,7 @@ static void test_merge_leaves_what_it_cannot_replace(void **state)
     files_write(path, bytes, n);
     free(bytes);
     const char *again[] = {shards.out, shards.path[0]};
-    assert_int_equal(merge_shards(shards.out, again, 2, &shards.provenance, &summary, &err), DSE_BAD_INPUT);
+    assert_int_equal(merge_shards(shards.out, again, 2, &shards.options, &summary, &err), DSE_BAD_INPUT);
     assert_string_equal(err.file, path);
     assert_same_files(&shards, "merged.csv", "whole.csv");
     assert_same_files(&shards, "merged.layers.csv", "whole.layers.csv");

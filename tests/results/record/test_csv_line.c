@@ -1,4 +1,4 @@
-/* Fields are quoted as libcsv quotes them.
+/* Fields are quoted as libcsv quotes them; records go into lines and come out.
  * Tests: csv_split.c. */
 #include <csv.h>
 #include <setjmp.h>
@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "results/record/csv_line.h"
+#include "tests/results/sample.h"
 
 /* The field as libcsv quotes it, where it has to; line breaks are blanks in a row of ours. */
 static void plain_field(const char *text, struct text_buffer *line)
@@ -122,12 +123,61 @@ static void test_lines_of_a_list_are_those_that_say_something(void **state)
     assert_int_equal(n, 3);
 }
 
+/* What is read of a line makes the same line again. */
+static void test_csv_point_read_is_the_other_way_round(void **state)
+{
+    (void)state;
+    struct result_schema schema = sample_schema;
+    struct point_record point, read;
+    struct layer_record layer[SAMPLE_LAYER], one;
+    struct level_values level[SAMPLE_LEVEL];
+    struct text_buffer line, again;
+    struct csv_row split;
+    uint32_t index[3];
+    sample_extra(&schema);
+    schema.schedules = true;
+    text_init(&line);
+    text_init(&again);
+    csv_row_init(&split);
+    for (unsigned cell = 0; cell < SAMPLE_CELL; cell++) {
+        size_t n = sample_point(cell, &point, layer, index, level);
+        point.extra[0].u64 = cell % 3 ? cell : METRIC_U64_MISSING;
+        point.exchanged_from = cell % 2 ? "a=1 b=2" : NULL;
+        text_clear(&line);
+        csv_point_line(&line, &schema, &point);
+        assert_int_equal(csv_split(line.data, line.length - 1, &split, NULL), DSE_OK);
+        assert_true(csv_point_read(&schema, &split, &read));
+        assert_false(csv_layer_read(&schema, &split, &one));
+        read.index = index;
+        read.key = point.key;
+        read.level = point.level;
+        text_clear(&again);
+        csv_point_line(&again, &schema, &read);
+        assert_string_equal(again.data, line.data);
+        for (size_t l = 0; l < n; l++) {
+            layer[l].extra[1].f64 = 0.1 * (double)l;
+            text_clear(&line);
+            csv_layer_line(&line, &schema, &point, &layer[l]);
+            assert_int_equal(csv_split(line.data, line.length - 1, &split, NULL), DSE_OK);
+            assert_true(csv_layer_read(&schema, &split, &one));
+            one.level = level;
+            text_clear(&again);
+            csv_layer_line(&again, &schema, &point, &one);
+            assert_string_equal(again.data, line.data);
+        }
+    }
+    csv_row_free(&split);
+    text_free(&line);
+    text_free(&again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_add_text_quotes_as_libcsv_does),
         cmocka_unit_test(test_csv_split_reads_fields),
         cmocka_unit_test(test_lines_of_a_list_are_those_that_say_something),
+        cmocka_unit_test(test_csv_point_read_is_the_other_way_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,11 +84,12 @@ static void test_long_texts_survive_journal_cube_and_merge(void **state)
     files_path(out, sizeof out, folder, "long.h5");
     files_path(merged, sizeof merged, folder, "merged.h5");
     write_cut_and_resumed(folder, out, text);
+    const struct merge_options options = {.provenance = &provenance};
     provenance_make(&provenance);
     arena_init(&arena);
     assert_int_equal(cube_build(out, &sample_schema, &provenance, &err), DSE_OK);
     const char *const shard[] = {out};
-    assert_int_equal(merge_shards(merged, shard, 1, &provenance, &summary, &err), DSE_OK);
+    assert_int_equal(merge_shards(merged, shard, 1, &options, &summary, &err), DSE_OK);
     assert_int_equal(summary.n_point, 2);
     const char *const file[] = {out, merged};
     for (size_t i = 0; i < 2; i++) {
