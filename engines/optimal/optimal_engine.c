@@ -17,6 +17,7 @@
 #include "engines/mapspace/mapspace_move.h"
 #include "engines/mapspace/mapspace_project.h"
 #include "engines/optimal/optimal_places.h"
+#include "engines/optimal/optimal_prefix.h"
 #include "engines/optimal/optimal_spreads.h"
 #include "engines/optimal/optimal_walk.h"
 
@@ -61,11 +62,13 @@ struct state {
     bool descending;
     /* proof */
     struct optimal_model model;
-    struct lower_bound least;
     struct optimal_price price[OPTIMAL_PRICE_MAX];
     uint32_t n_price;
     struct optimal_spreads spreads;
-    struct spread_entry *entry; /* (n_entry) lowest cost first, once all are there */
+    struct optimal_prefixes prefixes;
+    double decided[ARCH_LEVEL_MAX]; /* joules of a prefix whose next level is this one */
+    double least_cycles;            /* of all mappings, without latencies */
+    struct spread_entry *entry;     /* (n_entry) lowest cost first, once all are there */
     uint32_t n_entry, room, at;
     uint32_t choice, n_choice;    /* of what the levels keep: the model's, and how many there are */
     struct optimal_spread spread; /* the present one */
@@ -153,6 +156,44 @@ static int by_cost(const void *a, const void *b)
     return memcmp(x->place, y->place, sizeof x->place);
 }
 
+/* Can a continuation of the spread, chosen down to level l, be better than the best? */
+static bool is_worth(void *self, const struct optimal_spread *spread, uint32_t l, const uint32_t *left)
+{
+    struct state *state = self;
+    const int next = state->prefixes.next[l];
+    const double cycles = fmax(optimal_prefix_cycles(&state->prefixes, spread, next), state->least_cycles);
+    double energy = 0, rest[PROBLEM_DIM_MAX];
+    if (objective_of(state)->energy_exponent > 0) {
+        for (uint32_t d = 0; d < state->model.problem->n_dim; d++)
+            rest[d] = left[d];
+        energy =
+            state->decided[l] + optimal_prefix_events(&state->prefixes, spread, rest, next, next, (int)l);
+        if (next >= 0) {
+            state->decided[next] = energy;
+            energy += optimal_prefix_events(&state->prefixes, spread, rest, next, 0, next);
+        }
+        energy += optimal_prefix_fixed(&state->prefixes, spread, rest, next);
+    }
+    return !is_beaten(state, cost_of(state, fmax(0, energy), cycles));
+}
+
+/* All spreads from the first on. */
+static void begin_spreads(struct state *state)
+{
+    const struct optimal_model *model = &state->model;
+    const int n_level = (int)model->arch->n_level, next = state->prefixes.next[n_level];
+    double whole[PROBLEM_DIM_MAX];
+    for (uint32_t l = 0; l < model->arch->n_level; l++)
+        for (uint32_t d = 0; d < model->problem->n_dim; d++) {
+            state->spread.factor[l][d] = 1;
+            whole[d] = model->problem->bound[d];
+        }
+    optimal_spread_complete(model, &state->spread);
+    if (next >= 0)
+        state->decided[next] =
+            optimal_prefix_events(&state->prefixes, &state->spread, whole, next, next, n_level);
+}
+
 /* The model's levels keep what choice number `choice` says: bit by bit, a tensor is not kept where it need
  * not be. `*valid`: every tensor is kept somewhere. */
 static enum dse_status choose_keeps(struct state *state, uint32_t choice, bool *valid, struct dse_error *err)
@@ -185,16 +226,6 @@ static double quick_cost(const struct state *state)
     return cost_of(state, energy, cycles);
 }
 
-/* Of the spread at hand. */
-static double compute_cycles(const struct state *state)
-{
-    double used = 1;
-    for (uint32_t l = 0; l < state->model.arch->n_level; l++)
-        for (uint32_t d = 0; d < state->model.problem->n_dim; d++)
-            used *= state->spread.factor[l][d];
-    return state->model.macs / used;
-}
-
 static enum dse_status spreads_step(struct state *state, struct dse_error *err)
 {
     struct spread_entry entry = {0};
@@ -204,18 +235,17 @@ static enum dse_status spreads_step(struct state *state, struct dse_error *err)
             bool valid = false;
             while (over && !valid && state->choice + 1 < state->n_choice)
                 DSE_TRY(choose_keeps(state, state->choice + 1, &valid, err));
-            if (!over || valid)
+            if (!over)
                 return DSE_OK;
+            if (valid) {
+                begin_spreads(state);
+                return DSE_OK;
+            }
             if (state->n_entry)
                 qsort(state->entry, state->n_entry, sizeof *state->entry, by_cost);
             state->phase = PHASE_SWEEP;
             return DSE_OK;
         }
-        /* the machine's bound is that of tensors which begin and end at home */
-        if (is_beaten(state,
-                      cost_of(state, state->choice ? 0 : state->least.energy_j, compute_cycles(state))))
-            continue;
-        optimal_spread_complete(&state->model, &state->spread);
         entry.cost = quick_cost(state);
         entry.choice = state->choice;
         if (is_beaten(state, entry.cost))
@@ -510,12 +540,23 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     state->n_choice = 1;
     for (uint32_t l = 0; l < task->architecture->n_level; l++)
         state->n_choice <<= __builtin_popcount(mapspace_optional(state->space, l));
-    evaluator_bound(task->evaluator, &state->least);
+    if (state->n_choice == 1 && (!task->constraints || mapspace_constraints_are_free(task->constraints))) {
+        struct lower_bound least;
+        evaluator_bound(task->evaluator, &least);
+        state->least_cycles =
+            least.latency_s * state->model.arch->clock_hz * (1 - 1e-12) - (double)state->model.latency;
+    }
     state->n_price = optimal_prices(state->model.arch, state->price);
     DSE_TRY(optimal_spreads_init(&state->spreads, &state->model, err));
     DSE_TRY(optimal_places_new(&state->model, arena, &state->places, err));
     state->menu = arena_alloc(arena, state->model.arch->n_level, sizeof *state->menu);
     DSE_TRY(arena_check(arena, "places of spatial loops", err));
+    if (!task->constraints || mapspace_constraints_are_free(task->constraints))
+        optimal_spreads_mirror(&state->spreads);
+    state->spreads.worth = is_worth;
+    state->spreads.self = state;
+    optimal_prefixes_init(&state->model, &state->spreads, &state->prefixes);
+    begin_spreads(state);
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->sweep, err));
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->words, err));
     DSE_TRY(optimal_walk_new(state->sweep, arena, &state->walk, err));

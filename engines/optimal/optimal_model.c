@@ -204,29 +204,37 @@ double optimal_least_words(const struct tensor *tensor, const double *count)
     return words;
 }
 
-void optimal_spread_complete(const struct optimal_model *model, struct optimal_spread *spread)
+void optimal_spread_choose(const struct optimal_model *model, struct optimal_spread *spread, uint32_t l)
 {
     const struct problem *problem = model->problem;
-    double used = 1, partition = (double)problem_tensor_words(problem, model->output);
-    for (uint32_t l = model->arch->n_level; l-- > 0;) {
-        double count[PROBLEM_DIM_MAX];
-        spread->used[l] = used;
-        spread->partition[l] = partition;
-        for (uint32_t d = 0; d < problem->n_dim; d++) {
-            count[d] = spread->factor[l][d];
-            used *= count[d];
-            partition /= model->relevant[model->output] >> d & 1u ? count[d] : 1;
-        }
-        for (uint32_t t = 0; t < problem->n_tensor; t++) {
-            spread->groups[l][t] = optimal_is_alone(model, l, t)
-                                       ? used / spread->used[l]
-                                       : optimal_least_words(&problem->tensor[t], count);
-        }
+    double count[PROBLEM_DIM_MAX], used = spread->used[l], partition = spread->partition[l];
+    for (uint32_t d = 0; d < problem->n_dim; d++) {
+        count[d] = spread->factor[l][d];
+        used *= count[d];
+        partition /= model->relevant[model->output] >> d & 1u ? count[d] : 1;
+    }
+    for (uint32_t t = 0; t < problem->n_tensor; t++) {
+        spread->groups[l][t] = optimal_is_alone(model, l, t)
+                                   ? used / spread->used[l]
+                                   : optimal_least_words(&problem->tensor[t], count);
+    }
+    for (uint32_t i = 0; i < l; i++) {
+        spread->used[i] = used;
+        spread->partition[i] = partition;
     }
     spread->cycles = model->macs / used;
+}
+
+void optimal_spread_complete(const struct optimal_model *model, struct optimal_spread *spread)
+{
+    const uint32_t last = model->arch->n_level - 1;
+    spread->used[last] = 1;
+    spread->partition[last] = (double)problem_tensor_words(model->problem, model->output);
+    for (uint32_t l = model->arch->n_level; l-- > 0;)
+        optimal_spread_choose(model, spread, l);
     memset(spread->hops, 0, sizeof spread->hops);
     for (uint32_t l = 0; l < model->arch->n_level; l++)
-        for (uint32_t d = 0; d < problem->n_dim; d++)
+        for (uint32_t d = 0; d < model->problem->n_dim; d++)
             spread->span[l][d] = spread->factor[l][d] * (l ? spread->span[l - 1][d] : 1);
 }
 

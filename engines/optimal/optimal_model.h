@@ -86,6 +86,9 @@ struct optimal_spread {
     double cycles;                                     /* compute cycles */
 };
 
+/* The same of level l: those further out are complete, and nothing is spread further in. */
+void optimal_spread_choose(const struct optimal_model *model, struct optimal_spread *spread, uint32_t l);
+
 /* Fill in what follows from `factor`; hops are 0. */
 void optimal_spread_complete(const struct optimal_model *model, struct optimal_spread *spread);
 

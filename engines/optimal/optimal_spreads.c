@@ -1,4 +1,5 @@
-/* Spatial factors: per level the vectors that fit its two sides, then an odometer over the levels. */
+/* Spatial factors: per level the vectors that fit its two sides, then an odometer over the levels, the
+ * outermost first: what is decided there decides most. */
 #include "engines/optimal/optimal_spreads.h"
 
 #include <stdlib.h>
@@ -32,6 +33,10 @@ static bool append(struct optimal_vectors *vectors, const uint32_t *factor)
         vectors->room = room;
     }
     memcpy(vectors->factor[vectors->n++], factor, sizeof *vectors->factor);
+    uint64_t children = 1;
+    for (uint32_t d = 0; d < PROBLEM_DIM_MAX; d++)
+        children *= factor[d];
+    vectors->most = children > vectors->most ? children : vectors->most;
     return true;
 }
 
@@ -52,11 +57,90 @@ static bool list_vectors(const struct optimal_model *model, uint32_t l, uint32_t
     return true;
 }
 
+/* ---------------------------------------- mirror images */
+
+static bool same_rank(const struct tensor_rank *a, const struct tensor_rank *b, const uint8_t *image)
+{
+    bool same = a->n_term == b->n_term;
+    for (uint32_t i = 0; same && i < a->n_term; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < b->n_term; k++)
+            found = found || (b->term[k].dim == image[a->term[i].dim] &&
+                              b->term[k].coefficient == a->term[i].coefficient);
+        same = found;
+    }
+    return same;
+}
+
+/* Is the problem the same with every dimension d in the place of image[d]? */
+static bool is_mirror(const struct problem *problem, const uint8_t *image)
+{
+    for (uint32_t d = 0; d < problem->n_dim; d++)
+        if (problem->bound[d] != problem->bound[image[d]])
+            return false;
+    for (uint32_t t = 0; t < problem->n_tensor; t++) {
+        const struct tensor *tensor = &problem->tensor[t];
+        for (uint32_t r = 0; r < tensor->n_rank; r++) {
+            bool found = false;
+            for (uint32_t k = 0; k < tensor->n_rank && !found; k++)
+                found = same_rank(&tensor->rank[r], &tensor->rank[k], image);
+            if (!found)
+                return false;
+        }
+    }
+    return true;
+}
+
+void optimal_spreads_mirror(struct optimal_spreads *spreads)
+{
+    const struct problem *problem = spreads->model->problem;
+    const uint8_t *partner = spreads->model->partner;
+    /* two dimensions change places, with their partners in a window, if they have any */
+    for (uint32_t a = 0; a < problem->n_dim; a++)
+        for (uint32_t b = a + 1; b < problem->n_dim && spreads->n_mirror < OPTIMAL_MIRROR_MAX; b++) {
+            uint8_t *image = spreads->mirror[spreads->n_mirror];
+            const bool partners = partner[a] < problem->n_dim && partner[b] < problem->n_dim;
+            if (problem->bound[a] == 1 || (partners && (partner[a] == b || partner[a] < a)))
+                continue;
+            for (uint32_t d = 0; d < problem->n_dim; d++)
+                image[d] = (uint8_t)d;
+            image[a] = (uint8_t)b;
+            image[b] = (uint8_t)a;
+            if (partners) {
+                image[partner[a]] = partner[b];
+                image[partner[b]] = partner[a];
+            }
+            spreads->n_mirror += is_mirror(problem, image);
+        }
+}
+
+/* Which mirror images are still the same, when level l is chosen; false: one of them comes first. */
+static bool is_first(struct optimal_spreads *spreads, uint32_t l, const uint32_t *factor)
+{
+    const uint32_t n_dim = spreads->model->problem->n_dim;
+    const uint32_t tied = l + 1 < spreads->model->arch->n_level ? spreads->tied[l + 1] : ~0u;
+    spreads->tied[l] = 0;
+    for (uint32_t i = 0; i < spreads->n_mirror; i++) {
+        const uint8_t *image = spreads->mirror[i];
+        uint32_t d = 0;
+        while (d < n_dim && factor[d] == factor[image[d]])
+            d++;
+        if (!(tied >> i & 1u))
+            continue;
+        if (d == n_dim)
+            spreads->tied[l] |= 1u << i;
+        else if (factor[d] > factor[image[d]])
+            return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------- all spreads */
+
 enum dse_status optimal_spreads_init(struct optimal_spreads *spreads, const struct optimal_model *model,
                                      struct dse_error *err)
 {
-    *spreads = (struct optimal_spreads){.model = model};
-    memcpy(spreads->left[0], model->problem->bound, sizeof spreads->left[0]);
+    *spreads = (struct optimal_spreads){.model = model, .l = model->arch->n_level - 1};
     for (uint32_t l = 0; l < model->arch->n_level; l++) {
         uint32_t factor[PROBLEM_DIM_MAX];
         uint64_t x, y;
@@ -86,37 +170,64 @@ void optimal_spreads_get(const struct optimal_spreads *spreads, const uint16_t *
         memcpy(out->factor[l], spreads->level[l].factor[place[l]], sizeof out->factor[l]);
 }
 
+/* Take the next vector of level l, if it divides what is left. */
+static bool choose(struct optimal_spreads *spreads, uint32_t l, struct optimal_spread *spread)
+{
+    const struct problem *problem = spreads->model->problem;
+    const uint32_t *factor = spreads->level[l].factor[spreads->at[l]++];
+    const uint32_t *whole = l + 1 < spreads->model->arch->n_level ? spreads->left[l + 1] : problem->bound;
+    for (uint32_t d = 0; d < problem->n_dim; d++) {
+        if (whole[d] % factor[d] != 0)
+            return false;
+        spreads->left[l][d] = whole[d] / factor[d];
+    }
+    if (!is_first(spreads, l, factor))
+        return false;
+    memcpy(spread->factor[l], factor, sizeof spread->factor[l]);
+    optimal_spread_choose(spreads->model, spread, l);
+    return true;
+}
+
+/* Nothing is spread at level l any more. */
+static void clear(struct optimal_spreads *spreads, uint32_t l, struct optimal_spread *spread)
+{
+    for (uint32_t d = 0; d < PROBLEM_DIM_MAX; d++)
+        spread->factor[l][d] = 1;
+    optimal_spread_choose(spreads->model, spread, l);
+}
+
 bool optimal_spreads_next(struct optimal_spreads *spreads, uint32_t n_step, struct optimal_spread *out,
                           uint16_t *place, bool *over)
 {
-    const struct problem *problem = spreads->model->problem;
+    const uint32_t last = spreads->model->arch->n_level - 1;
     *over = false;
     while (n_step-- > 0) {
-        const uint32_t l = spreads->depth;
+        const uint32_t l = spreads->l;
+        if (l == last && spreads->at[l] == 0) { /* the beginning */
+            for (uint32_t i = last + 1; i-- > 0;)
+                clear(spreads, i, out);
+            optimal_spread_complete(spreads->model, out);
+        }
         if (spreads->at[l] == spreads->level[l].n) {
             spreads->at[l] = 0;
-            if (l == 0) {
+            clear(spreads, l, out);
+            if (l == last) {
                 *over = true;
                 return false;
             }
-            spreads->depth--;
+            spreads->l++;
             continue;
         }
-        const uint32_t *factor = spreads->level[l].factor[spreads->at[l]++];
-        bool divides = true;
-        for (uint32_t d = 0; d < problem->n_dim; d++) {
-            divides = divides && spreads->left[l][d] % factor[d] == 0;
-            spreads->left[l + 1][d] = spreads->left[l][d] / factor[d];
-        }
-        if (!divides)
+        if (!choose(spreads, l, out) || (spreads->level[l].most > 1 && spreads->worth &&
+                                         !spreads->worth(spreads->self, out, l, spreads->left[l])))
             continue;
-        if (l + 1 < spreads->model->arch->n_level) {
-            spreads->depth++;
+        if (l > 0) {
+            spreads->l--;
             continue;
         }
-        for (uint32_t i = 0; i <= l; i++)
+        for (uint32_t i = 0; i <= last; i++)
             place[i] = (uint16_t)(spreads->at[i] - 1);
-        optimal_spreads_get(spreads, place, out);
+        optimal_spread_complete(spreads->model, out);
         if (optimal_fits_block(spreads->model, out))
             return true;
     }

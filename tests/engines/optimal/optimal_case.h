@@ -78,4 +78,26 @@ static inline void optimal_case_constraints(uint64_t i, const struct problem *pr
     }
 }
 
+/* The same with Q as P and S as R, where it has these. */
+static inline void optimal_case_square(struct problem *problem)
+{
+    static const char *const pair[2][2] = {{"P", "Q"}, {"R", "S"}};
+    for (uint32_t i = 0; i < 2; i++) {
+        const int a = problem_find_dim(problem, pair[i][0]), b = problem_find_dim(problem, pair[i][1]);
+        if (a < 0 || b < 0)
+            continue;
+        problem->bound[a] = problem->bound[b] =
+            problem->bound[a] < problem->bound[b] ? problem->bound[a] : problem->bound[b];
+    }
+    for (uint32_t t = 0; t < problem->n_tensor; t++) {
+        const struct tensor_rank *first = NULL; /* a window's ranks with the same steps */
+        for (uint32_t r = 0; r < problem->tensor[t].n_rank; r++) {
+            struct tensor_rank *rank = &problem->tensor[t].rank[r];
+            for (uint32_t k = 0; k < rank->n_term && rank->n_term == 2; k++)
+                rank->term[k].coefficient = first ? first->term[k].coefficient : rank->term[k].coefficient;
+            first = rank->n_term == 2 && !first ? rank : first;
+        }
+    }
+}
+
 #endif

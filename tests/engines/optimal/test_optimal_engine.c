@@ -40,6 +40,8 @@ static void test_it_finds_the_same_as_exhaustive(void **state)
         const char *objective = objectives[i % (sizeof objectives / sizeof objectives[0])];
         const char *bypass = i % 4 == 1 ? "true" : "false";
         optimal_case(i, (i % 4 == 1 ? 16 : 48) * OPTIMAL_SIZE, &problem, &arch);
+        if (i % 4 == 3)
+            optimal_case_square(&problem);
         assert_int_equal(objective_parse(objective, &task.objective, &err), DSE_OK);
         if (i % 3 != 0) {
             optimal_case_constraints(i, &problem, &arch, &constraints);
