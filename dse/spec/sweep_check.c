@@ -200,6 +200,59 @@ static enum dse_status try_network(const struct sweep *sweep, size_t d, struct d
                                  : DSE_OK;
 }
 
+/* ---- what engines take ---- */
+
+static size_t n_asked(const struct sweep *sweep)
+{
+    return sweep->n_point < SWEEP_ASKED_MAX ? sweep->n_point : SWEEP_ASKED_MAX;
+}
+
+/* Asked point i with its machine, but for what cannot be built or is too large, which says so itself. */
+static bool ask(const struct sweep *sweep, size_t i, struct machine *machine, struct sweep_point *point,
+                size_t *p)
+{
+    char area[SOLVE_REASON_MAX];
+    *p = (size_t)((uint64_t)i * sweep->n_point / n_asked(sweep));
+    sweep_point(sweep, *p, point);
+    return machine_of(machine, point) == DSE_OK &&
+           architecture_area_fits(&machine->arch, area, sizeof area); /* else the point is infeasible */
+}
+
+/* The number of an option of an engine of the sweep; n_option: it is not for this engine. */
+static size_t option_of(const struct spec_option *given, const struct engine *engine)
+{
+    size_t i = given->engine && strcmp(given->engine, engine->name) != 0 ? engine->n_option : 0;
+    while (i < engine->n_option && strcmp(engine->option[i].name, given->name) != 0)
+        i++;
+    return i;
+}
+
+/* An option with which an engine takes no point, though without it it takes some. */
+static enum dse_status try_option(const struct sweep *sweep, const struct spec_option *given,
+                                  struct dse_error *err)
+{
+    struct machine machine;
+    struct dse_error blamed = {0}, other = {0};
+    machine_init(&machine, sweep);
+    for (size_t i = 0; i < n_asked(sweep); i++) {
+        struct sweep_point point;
+        struct dse_error why = {0};
+        size_t p;
+        const bool is_there = ask(sweep, i, &machine, &point, &p);
+        const size_t o = option_of(given, point.settings.engine);
+        if (!is_there || o == point.settings.engine->n_option)
+            continue;
+        if (solve_takes(&point.settings, point.workload, &machine.arch, &why) == DSE_OK)
+            return DSE_OK;
+        point.settings.option[o] = point.settings.engine->option[o].standard;
+        point.settings.option_set &= ~(UINT64_C(1) << o);
+        if (!blamed.text[0] && solve_takes(&point.settings, point.workload, &machine.arch, &other) == DSE_OK)
+            blamed = why;
+    }
+    return blamed.text[0] ? spec_fail(sweep->spec, &given->value, err, "%s: %s", given->name, blamed.text)
+                          : DSE_OK;
+}
+
 enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
 {
     struct dse_faults *faults = sweep->spec->faults;
@@ -209,6 +262,8 @@ enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err)
     DSE_NOTE(faults, try_accountings(sweep, err));
     DSE_NOTE(faults, try_all_constraints(sweep, err));
     DSE_NOTE(faults, try_measures(sweep, err));
+    for (size_t o = 0; o < sweep->spec->n_option && sweep_n_fault(sweep) == 0; o++)
+        DSE_NOTE(faults, try_option(sweep, &sweep->spec->option[o], err));
     for (size_t d = 0; sweep->spec->measure.what && d < sweep->spec->n_dimension; d++)
         DSE_NOTE(faults, try_network(sweep, d, err));
     return DSE_OK;
@@ -225,16 +280,12 @@ static void add_reason(const struct sweep *sweep, size_t p, const char *why, str
 void sweep_refused(const struct sweep *sweep, struct reason_groups *groups)
 {
     struct machine machine;
-    const size_t n = sweep->n_point < SWEEP_ASKED_MAX ? sweep->n_point : SWEEP_ASKED_MAX;
     machine_init(&machine, sweep);
-    for (size_t i = 0; i < n; i++) {
-        const size_t p = (size_t)((uint64_t)i * sweep->n_point / n);
+    for (size_t i = 0; i < n_asked(sweep); i++) {
         struct sweep_point point;
         struct dse_error why = {0};
-        char area[SOLVE_REASON_MAX];
-        sweep_point(sweep, p, &point);
-        if (machine_of(&machine, &point) == DSE_OK &&
-            architecture_area_fits(&machine.arch, area, sizeof area) && /* else the point is infeasible */
+        size_t p;
+        if (ask(sweep, i, &machine, &point, &p) &&
             solve_takes(&point.settings, point.workload, &machine.arch, &why) != DSE_OK)
             add_reason(sweep, p, why.text, groups);
     }

@@ -104,4 +104,26 @@ echo 'set: {MAC.area: 1 um2, max_area: 0.001 mm2}' >>"$folder/s.yaml"
 check 'a machine that is too large' code 0 "$DSE" check "$folder/s.yaml"
 check 'is infeasible' code 0 "$DSE" run "$folder/s.yaml" -o "$folder/area.h5"
 check 'at both points' test "$(grep -c ',infeasible,' "$folder/area.csv")" -eq 2
+
+# An option with which its engine takes no point is a mistake; with which it takes some is none, and neither is one
+# without which it takes no more.
+cat >"$folder/s.yaml" <<'END'
+experiment: core
+network: tests/known/soma/tiny6.yaml
+axes:
+  engine: [unfused, descent]
+  architecture: [simba, eyeriss_16x16]
+options:
+  unfused:
+    core_evaluations: 200
+    core: array
+END
+blamed 'a core scheduler for no machine' '9 '
+check 'in words' grep -q 'simba is no machine for fused schedules.*option core=auto' "$folder/err"
+check 'dse run does not begin' code 2 "$DSE" run "$folder/s.yaml" -o "$folder/core.h5"
+sed -i 's/eyeriss_16x16/soma_edge/' "$folder/s.yaml"
+check 'for one of two' code 1 "$DSE" check "$folder/s.yaml"
+check 'is told of its point' grep -q '^1 of the points will fail:' "$folder/out"
+sed -i 's/\[simba, soma_edge\]/[k80]/; s/core: array/core: descent/' "$folder/s.yaml"
+check 'whatever the option' code 1 "$DSE" check "$folder/s.yaml"
 finish
