@@ -61,8 +61,8 @@ static const struct engine_option option[N_OPTION] = {
 enum { N_CAP = 4, N_TWO_STAGE = 4, N_SEED = N_CAP + 2 + N_TWO_STAGE };
 
 /* Where layers are in parts or tensors stream: more than FEW_PARTS tiles and tensors have fewer rounds, since
- * a round takes time by their number, and more than SEED_PARTS no other start than the tuned unfused network.
- */
+ * a round takes time by their number, and more than SEED_PARTS no other start than the tuned unfused network,
+ * and no other parts. */
 static const double FEW_PARTS = 1.2e4, SEED_PARTS = 2e5;
 
 static const double WORTH = 0.02, LEAST_SHARE = 0.15, BRIEF = 0.25;
@@ -98,8 +98,8 @@ static const double RACE_SHARE = 2, LATER_SHARE = 3;
 struct state {
     uint32_t n_run, at; /* `at`: the one that is searched */
     uint32_t race[N_RACE], n_race, n_raced;
-    double shorter; /* a share of the usual rounds: tiles and tensors are many */
-    double bound;   /* whatever the parts, no schedule that may be found costs less; 0: not known */
+    double n_part; /* tiles and tensors of the tuned unfused network, where they may be many; else 0 */
+    double bound;  /* whatever the parts, no schedule that may be found costs less; 0: not known */
     struct run run[N_RUN];
 };
 
@@ -272,8 +272,7 @@ static enum dse_status find_seeds(struct run *run, struct engine_context *contex
     return run->n_seed == 0 ? find_finest_seed(run, context, err) : DSE_OK;
 }
 
-/* Of run 0: where tensors stream or tiles are many, what `unfused` has tuned is a seed, too. How many it has
- * says how many rounds there are. */
+/* Of run 0: where tensors stream or tiles are many, what `unfused` has tuned is a seed, too. */
 static enum dse_status find_first_seeds(struct state *state, struct engine_context *context,
                                         struct dse_error *err)
 {
@@ -285,11 +284,10 @@ static enum dse_status find_first_seeds(struct state *state, struct engine_conte
         DSE_TRY(plus_price(search, &run->unfused.tuned, NULL, INFINITY, &run->scratch, &schedule, &price,
                            NULL, err));
     arena_reset(&run->scratch);
-    const double n_part = (double)schedule.n_tile + schedule.n_tensor;
-    state->shorter = fmin(1, FEW_PARTS / fmax(n_part, 1));
-    if (n_part <= SEED_PARTS)
+    state->n_part = (double)schedule.n_tile + schedule.n_tensor;
+    if (state->n_part <= SEED_PARTS)
         DSE_TRY(find_seeds(run, context, err));
-    if (isinf(price.cost) || (search->context.graph->streams == 0 && n_part <= FEW_PARTS))
+    if (isinf(price.cost) || (search->context.graph->streams == 0 && state->n_part <= FEW_PARTS))
         return DSE_OK;
     soma_lfa_copy(&run->unfused.tuned, &run->seed[run->n_seed].lfa);
     run->seed[run->n_seed].price = price;
@@ -343,11 +341,12 @@ static enum dse_status begin_generation(struct state *state, struct engine_conte
     const struct soma_lfa *seed[N_SEED];
     double gap = engine_context_best_cost(context) / state->bound - 1;
     double share = state->bound > 0 && gap < WORTH ? fmax(gap / WORTH, LEAST_SHARE) : 1;
+    double shorter = fmin(1, FEW_PARTS / fmax(state->n_part, 1));
     for (uint32_t k = 0; k < run->n_seed; k++)
         seed[k] = &run->seed[k].lfa;
     run->phase = JOINT;
-    return plus_walks_begin(&run->walks, seed, run->n_seed, share * parts_share(state) * state->shorter,
-                            context, err);
+    return plus_walks_begin(&run->walks, seed, run->n_seed, share * parts_share(state) * shorter, context,
+                            err);
 }
 
 /* ---- the race ---- */
@@ -411,6 +410,36 @@ static void choose_winner(struct state *state)
     }
 }
 
+/* What another of them has found, in the parts of the one that goes on: layers that both have whole need not
+ * be searched twice. */
+static enum dse_status add_guests(struct run *to, const struct run *from, struct engine_context *context,
+                                  struct dse_error *err)
+{
+    const struct network *network = from->task.search.context.network;
+    struct plus_point *guest;
+    bool is_same = true;
+    for (uint32_t i = 0; i < from->walks.n_pool && is_same; i++) {
+        const struct plus_found *found = &from->walks.pool[i];
+        DSE_TRY(plus_walks_guest(&to->walks, context, &guest, err));
+        if (!guest)
+            return DSE_OK;
+        arena_reset(&to->scratch);
+        DSE_TRY(plus_translate(network, &found->lfa, found->lead, to->task.search.context.network,
+                               &to->scratch, guest, &is_same, err));
+        to->walks.n_guest -= !is_same;
+    }
+    return DSE_OK;
+}
+
+static enum dse_status end_race(struct state *state, struct engine_context *context, struct dse_error *err)
+{
+    choose_winner(state);
+    for (uint32_t i = 0; i < state->n_race; i++)
+        if (state->race[i] != state->at)
+            DSE_TRY(add_guests(&state->run[state->at], &state->run[state->race[i]], context, err));
+    return DSE_OK;
+}
+
 /* ---- steps ---- */
 
 /* There is an answer before anything else begins. */
@@ -432,7 +461,7 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     run->phase = TWO_STAGE;
     DSE_TRY(offer_unfused(run, context, err));
     DSE_TRY(find_first_seeds(state, context, err));
-    if (run->task.scheduled.network->n_cut > 0 && state->shorter >= FEW_PARTS / SEED_PARTS &&
+    if (run->task.scheduled.network->n_cut > 0 && state->n_part <= SEED_PARTS &&
         !soma_search_is_over(&run->task.search))
         DSE_TRY(add_all_parts(state, context, err));
     DSE_TRY(find_bounds(state, context, err));
@@ -479,7 +508,7 @@ static enum dse_status step_joint(struct state *state, struct engine_context *co
     if (races && ++state->n_raced < state->n_race)
         return begin_race(state, context, err);
     if (races)
-        choose_winner(state);
+        DSE_TRY(end_race(state, context, err));
     walks = &state->run[state->at].walks;
     if (walks->generation < walks->options.n_generation && !plus_walks_agree(walks))
         return begin_generation(state, context, err);

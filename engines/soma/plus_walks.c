@@ -42,7 +42,7 @@ enum dse_status plus_walks_init(struct plus_walks *w, const struct soma_task *ta
     arena_init(&w->scratch);
     w->walk = arena_alloc(arena, n, sizeof *w->walk);
     w->rank = arena_alloc(arena, n, sizeof *w->rank);
-    w->donor = arena_alloc(arena, options->n_start, sizeof *w->donor);
+    w->donor = arena_alloc(arena, (size_t)options->n_start + PLUS_GUEST, sizeof *w->donor);
     DSE_TRY(arena_check(arena, "the searches", err));
     for (; w->n_room < n; w->n_room++)
         arena_init(&w->walk[w->n_room].arena);
@@ -102,13 +102,27 @@ static enum dse_status begin_walk(struct plus_walks *w, uint32_t i, const struct
     } else {
         options.first_temperature *= heat[i / n_from % N_HEAT];
         options.donor = w->donor;
-        options.n_donor = w->options.n_start;
+        options.n_donor = w->options.n_start + w->n_guest;
     }
     arena_reset(&walk->arena);
     DSE_TRY(plus_search_new(&w->task->search, &options, seed ? seed[i / N_RACE_HEAT % n_seed] : &from->lfa,
                             seed ? NULL : from->lead, stream_of(w, task, i, 0), &walk->arena, &walk->search,
                             err));
     walk->first = plus_search_cost(walk->search);
+    return DSE_OK;
+}
+
+enum dse_status plus_walks_guest(struct plus_walks *w, struct engine_context *context,
+                                 struct plus_point **guest, struct dse_error *err)
+{
+    struct arena *arena = engine_context_arena(context);
+    *guest = NULL;
+    if (w->n_guest == PLUS_GUEST)
+        return DSE_OK;
+    *guest = &w->donor[w->options.n_start + w->n_guest];
+    plus_point_new(w->task->search.context.network->n_layer, arena, *guest);
+    DSE_TRY(arena_check(arena, "the searches", err));
+    w->n_guest++;
     return DSE_OK;
 }
 

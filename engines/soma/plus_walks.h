@@ -7,7 +7,7 @@
 #include "engines/soma/search/starts.h"
 #include "engines/soma/task.h"
 
-enum { PLUS_POOL = 3 };
+enum { PLUS_POOL = 3, PLUS_GUEST = 9 };
 
 struct plus_walks_options {
     struct plus_options walk; /* its n_round is that of one walk in one generation */
@@ -32,10 +32,12 @@ struct plus_walks {
     struct soma_starts starts;
     struct plus_walk *walk; /* (n_room) */
     uint32_t n_room, n_walk, generation;
-    uint32_t *rank;                        /* (n_room) walks of the last generation, cheapest first */
-    struct plus_point *donor;              /* (n_start) the best of the generation before */
+    uint32_t *rank; /* (n_room) walks of the last generation, cheapest first */
+    /* (n_start + PLUS_GUEST) where walks take stretches over from: the best of the generation before, and
+     * behind them n_guest points that others have found */
+    struct plus_point *donor;
     struct plus_found pool[PLUS_POOL + 1]; /* cheapest first, and room for one more */
-    uint32_t n_pool;
+    uint32_t n_pool, n_guest;
     struct arena scratch;
 };
 
@@ -45,6 +47,11 @@ DSE_MUST_CHECK enum dse_status plus_walks_init(struct plus_walks *w, const struc
                                                const struct plus_walks_options *options,
                                                struct engine_context *context, struct dse_error *err);
 void plus_walks_free(struct plus_walks *w);
+
+/* Room for a point that later generations take stretches over from, and which the caller fills; *guest NULL:
+ * PLUS_GUEST there are. Memory from the context's arena. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status plus_walks_guest(struct plus_walks *w, struct engine_context *context,
+                                                struct plus_point **guest, struct dse_error *err);
 
 /* Begin a generation of `share` times the usual rounds: the first from the seeds ((n_seed), n_seed > 0),
  * which plus_price says are valid, the others from the best found. Errors of plus_search_new. */

@@ -11,6 +11,7 @@
 #include "costmodel/fused/accounting_soma.h"
 #include "costmodel/model/network_cut.h"
 #include "engines/soma/parts.h"
+#include "engines/soma/plus_parts.h"
 #include "engines/soma/schedule_evaluate.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
@@ -382,6 +383,132 @@ static void test_soma_plus_is_no_worse_than_parts_by_hand(void **state)
         }
 }
 
+/* ---- a fusion in other parts ---- */
+
+static const char chain[] = "network: chain\ninput: {C: 8, H: 8, W: 8}\nlayers:\n"
+                            "- {name: a, type: conv, C: 8, K: 8, P: 8, Q: 8, from: input}\n"
+                            "- {name: b, type: conv, C: 8, K: 16, P: 8, Q: 8, from: a}\n"
+                            "- {name: c, type: conv, C: 16, K: 8, P: 8, Q: 8, from: b}\n";
+
+struct chained {
+    struct network given, cut;
+    struct arena arena;
+};
+
+/* The chain with layer b in k parts. */
+static void open_chain(struct chained *c, uint32_t k)
+{
+    struct dse_error err = {0};
+    struct network_cut *cut;
+    arena_init(&c->arena);
+    cut = arena_alloc(&c->arena, 1, sizeof *cut);
+    *cut = (struct network_cut){"b", k, 1, false};
+    assert_int_equal(network_parse("chain.yaml", chain, sizeof chain - 1, &c->given, &err), DSE_OK);
+    assert_int_equal(network_cut(&c->given, cut, 1, &c->arena, &c->cut, &err), DSE_OK);
+}
+
+static void close_chain(struct chained *c)
+{
+    network_free(&c->given);
+    arena_free(&c->arena);
+}
+
+/* By a letter and a border before each: "|" a DRAM cut, ":" a group; then tiling numbers and leads. */
+static void assert_point(const struct network *network, const struct plus_point *point, const char *borders,
+                         const uint32_t *tiling, const int32_t *lead)
+{
+    for (uint32_t i = 0; i < network->n_layer; i++) {
+        assert_int_equal(point->order[i], i);
+        assert_int_equal(borders[i], "-:|"[point->border[i]]);
+        assert_int_equal(point->tiling[i], tiling[i]);
+        assert_int_equal(point->lead[i], lead[i]);
+    }
+}
+
+/* Worked out by hand: each part comes with the last one that has a share of its channels; a group that no
+ * layer is left in hands its DRAM cut on. */
+static void test_a_fusion_in_other_parts(void **state)
+{
+    struct chained two, four;
+    struct plus_point point;
+    struct dse_error err = {0};
+    bool is_same;
+    uint32_t order[] = {0, 1, 2, 3, 4, 5}, flc[] = {0, 1, 2}, tiling[] = {1, 2, 4, 8};
+    uint32_t flc4[] = {0, 2, 3, 4};
+    bool cut[] = {true, false, true}, cut4[] = {true, false, true, false};
+    const int32_t lead[] = {0, 1, 2, 3}, lead4[] = {0, 1, 2, 3, 4, 5};
+    const struct soma_lfa lfa = {4, order, 3, flc, tiling, cut};    /* a : b#1 | b#2 c */
+    const struct soma_lfa lfa4 = {6, order, 4, flc4, tiling, cut4}; /* a b#1 : b#2 | b#3 : b#4 c */
+    (void)state;
+    open_chain(&two, 2);
+    open_chain(&four, 4);
+    plus_point_new(6, &two.arena, &point);
+    point.n_layer = 6;
+    assert_int_equal(plus_translate(&two.cut, &lfa, lead, &four.cut, &two.arena, &point, &is_same, &err),
+                     DSE_OK);
+    assert_true(is_same);
+    assert_point(&four.cut, &point, "|:-|--", (uint32_t[]){1, 2, 2, 4, 4, 4}, (int32_t[]){0, 1, 1, 2, 2, 3});
+    point.n_layer = 4;
+    assert_int_equal(plus_translate(&four.cut, &lfa4, lead4, &two.cut, &two.arena, &point, &is_same, &err),
+                     DSE_OK);
+    assert_true(is_same);
+    assert_point(&two.cut, &point, "|:|-", (uint32_t[]){1, 2, 8, 8}, (int32_t[]){0, 2, 4, 5});
+    assert_int_equal(plus_translate(&two.cut, &lfa, lead, &two.cut, &two.arena, &point, &is_same, &err),
+                     DSE_OK);
+    assert_point(&two.cut, &point, "|:|-", (uint32_t[]){1, 2, 4, 4}, lead);
+    close_chain(&two);
+    close_chain(&four);
+}
+
+/* What a layer reads stands before it, also where the parts of a sum and of what it adds do not end alike;
+ * and another network is none of these. */
+static void test_translated_orders_are_valid(void **state)
+{
+    struct ruled some, other;
+    struct plus_point point;
+    struct dse_error err = {0};
+    bool is_same;
+    (void)state;
+    open_rule(&some, "experiments/networks/resnet50.yaml", 640 << 10);
+    const uint64_t byte[] = {448 << 10, 512 << 10, 1 << 20};
+    for (size_t i = 0; i < sizeof byte / sizeof *byte; i++) {
+        open_rule(&other, "experiments/networks/resnet50.yaml", byte[i]);
+        const struct network *from = some.out.network, *to = other.out.network;
+        struct arena *arena = &other.arena;
+        int32_t *lead = arena_alloc(arena, from->n_layer, sizeof *lead);
+        uint32_t *where = arena_alloc(arena, to->n_layer, sizeof *where);
+        struct soma_lfa lfa;
+        soma_lfa_new(from->n_layer, arena, &lfa);
+        lfa.n_layer = lfa.n_flc = from->n_layer;
+        for (uint32_t l = 0; l < from->n_layer; l++) {
+            lfa.order[l] = from->order[l];
+            lfa.flc[l] = l;
+            lfa.tiling[l] = 1 + l;
+            lfa.dram_cut[l] = true;
+        }
+        plus_point_new(to->n_layer, arena, &point);
+        point.n_layer = to->n_layer;
+        assert_int_equal(plus_translate(from, &lfa, lead, to, arena, &point, &is_same, &err), DSE_OK);
+        assert_true(is_same);
+        for (uint32_t k = 0; k < to->n_layer; k++)
+            where[point.order[k]] = k;
+        for (uint32_t l = 0; l < to->n_layer; l++)
+            for (uint32_t k = 0; k < to->layer[l].n_producer; k++)
+                if (to->layer[l].producer[k] >= 0)
+                    assert_true(where[to->layer[l].producer[k]] < where[l]);
+        assert_int_equal(point.border[0], PLUS_CUT);
+        close_rule(&other);
+    }
+    struct chained chain2;
+    open_chain(&chain2, 2);
+    assert_int_equal(plus_translate(&chain2.cut, &(struct soma_lfa){0}, NULL, some.out.network, &chain2.arena,
+                                    &point, &is_same, &err),
+                     DSE_OK);
+    assert_false(is_same);
+    close_chain(&chain2);
+    close_rule(&some);
+}
+
 /* On 1 MiB ten layers of ResNet-50 must be in parts. Asked to cut all of which two parts take more than
  * 0.65 of it, none has more than 0.65 / 2 of it left, and those of the fourth stage with 0.6 MB are cut, too;
  * where nothing must be cut, nothing is. */
@@ -443,6 +570,8 @@ int main(void)
         cmocka_unit_test(test_a_layer_that_fits_in_no_parts_is_said_before),
         cmocka_unit_test(test_small_buffers_with_large_layers),
         cmocka_unit_test(test_soma_plus_is_no_worse_than_parts_by_hand),
+        cmocka_unit_test(test_a_fusion_in_other_parts),
+        cmocka_unit_test(test_translated_orders_are_valid),
         cmocka_unit_test(test_soma_plus_leaves_out_too_many_parts),
     };
     return cmocka_run_group_tests_name("networks in parts", tests, NULL, NULL);
