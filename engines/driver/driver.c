@@ -189,44 +189,35 @@ static enum dse_status confirm_mapping(struct engine_context *context, struct ds
     return compare_mapping(context, &plain->total, err);
 }
 
-static bool is_cancelled(const struct engine_budget *budget)
-{
-    return budget->cancel && atomic_load_explicit(budget->cancel, memory_order_relaxed);
-}
-
 /* Has the outside ended the search? */
-static enum engine_stop outer_stop(const struct engine_context *context, double start_s)
+static enum engine_stop outer_stop(const struct engine_context *context)
 {
     const struct engine_budget *budget = &context->task->budget;
     const struct engine_result *result = context->result;
     if (result->feasible && result->cost <= context->good_enough)
         return STOP_OPTIMAL;
-    if (is_cancelled(budget))
+    if (driver_is_cancelled(context))
         return STOP_INTERRUPTED;
     if (budget->max_evaluations && result->n_evaluation >= budget->max_evaluations)
         return STOP_MAX_EVALUATIONS;
-    double max_seconds = budget->max_seconds * (context->shortlist && result->feasible ? 0.5 : 1);
-    if (max_seconds > 0 && clock_wall_s() - start_s >= max_seconds - context->reserved_s)
-        return STOP_MAX_SECONDS;
-    return STOP_RUNNING;
+    return driver_time_is_up(context) ? STOP_MAX_SECONDS : STOP_RUNNING;
 }
 
-static enum dse_status search(struct engine_context *context, void *state, double start_s,
-                              struct dse_error *err)
+static enum dse_status search(struct engine_context *context, void *state, struct dse_error *err)
 {
     enum engine_stop stop = STOP_RUNNING;
     enum dse_status status = context->engine->init(state, context, err);
     if (status == DSE_OK && context->space && mapspace_is_empty(context->space))
         stop = STOP_CONVERGED;
     for (uint64_t n_step = 0; status == DSE_OK && stop == STOP_RUNNING; n_step++) {
-        stop = outer_stop(context, start_s);
+        stop = outer_stop(context);
         if (stop == STOP_MAX_SECONDS && n_step == 0)
             stop = STOP_RUNNING; /* whatever init has taken, there is an answer */
         if (stop == STOP_RUNNING)
             status = context->engine->step(state, context, &stop, err);
     }
-    const struct engine_budget *budget = &context->task->budget;
-    if (is_cancelled(budget)) /* an engine that looks for itself may have left off in the middle of a step */
+    if (driver_is_cancelled(
+            context)) /* an engine that looks for itself may have left off in the middle of a step */
         stop = STOP_INTERRUPTED;
     if (status == DSE_OK && context->engine->finish)
         status = context->engine->finish(state, context, err);
@@ -235,7 +226,7 @@ static enum dse_status search(struct engine_context *context, void *state, doubl
     if (context->engine->free)
         context->engine->free(state);
     context->result->stop = stop;
-    if (!is_cancelled(budget) &&
+    if (!driver_is_cancelled(context) &&
         (status == DSE_INTERRUPTED || (status == DSE_OK && stop == STOP_INTERRUPTED)))
         return refuse(err, "it says that it was cancelled, and it was not");
     return status;
@@ -293,7 +284,7 @@ static enum dse_status confirm_schedule(struct engine_context *context, struct d
     char text[DSE_ERROR_TEXT_MAX + DSE_ERROR_FILE_MAX + 32];
     enum dse_status status = context->engine->verify(context->task, engine_context_accounting(context), found,
                                                      context->arena, &again, &inner);
-    if (status == DSE_NO_MEMORY || (status == DSE_INTERRUPTED && is_cancelled(&context->task->budget)))
+    if (status == DSE_NO_MEMORY || (status == DSE_INTERRUPTED && driver_is_cancelled(context)))
         return dse_fail(err, status, "%s", inner.text);
     if (status != DSE_OK)
         return refuse(err, "its schedule does not read back: %s", dse_error_print(&inner, text, sizeof text));
@@ -355,6 +346,7 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     context->cycle_limit = UINT64_MAX;
     context->energy_limit_j = INFINITY;
     context->start_s = clock_thread_s();
+    context->start_wall_s = start_s;
     text_init(&context->text);
     enum dse_status status = DSE_OK;
     if (task->slow && engine->kind == ENGINE_MAPPER)
@@ -364,7 +356,7 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
         status = driver_use_evaluator(context, task->evaluator, err);
     }
     if (status == DSE_OK)
-        status = search(context, state, start_s, err);
+        status = search(context, state, err);
     if (status == DSE_OK && context->shortlist && result->stop != STOP_INTERRUPTED)
         status = driver_choose(context, start_s, err);
     if (status == DSE_OK && result->feasible)

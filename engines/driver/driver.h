@@ -83,6 +83,10 @@ void engine_context_advise(struct engine_context *context, const char *advice);
  * For mappers and schedulers. */
 uint64_t engine_context_left(const struct engine_context *context);
 
+/* Is this the last step, as the task was cancelled or its seconds are used up? For steps that may take long:
+ * when it has become true they can be left off in the middle, and no other follows. */
+bool engine_context_over(const struct engine_context *context);
+
 /* The best so far: NULL and INFINITY when there is none. */
 const struct mapping *engine_context_best(const struct engine_context *context);
 double engine_context_best_cost(const struct engine_context *context);

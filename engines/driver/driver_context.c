@@ -141,6 +141,24 @@ void engine_context_advise(struct engine_context *context, const char *advice)
     (void)snprintf(context->reason + n, sizeof context->reason - n, "%s%s", n > 0 ? "; " : "", advice);
 }
 
+bool driver_is_cancelled(const struct engine_context *context)
+{
+    const struct engine_budget *budget = &context->task->budget;
+    return budget->cancel && atomic_load_explicit(budget->cancel, memory_order_relaxed);
+}
+
+bool driver_time_is_up(const struct engine_context *context)
+{
+    const bool chooses = context->shortlist && context->result->feasible;
+    const double max_seconds = context->task->budget.max_seconds * (chooses ? 0.5 : 1);
+    return max_seconds > 0 && clock_wall_s() - context->start_wall_s >= max_seconds - context->reserved_s;
+}
+
+bool engine_context_over(const struct engine_context *context)
+{
+    return driver_is_cancelled(context) || driver_time_is_up(context);
+}
+
 uint64_t engine_context_left(const struct engine_context *context)
 {
     if (context->result->feasible && context->result->cost <= context->good_enough)

@@ -32,6 +32,7 @@ struct engine_context {
     uint64_t cycle_limit;   /* what the best may need at most */
     double energy_limit_j;
     double start_s;                 /* of clock_thread_s */
+    double start_wall_s;            /* of clock_wall_s */
     double reserved_s;              /* of the budget's seconds, for what follows the search */
     double good_enough;             /* the bound with its tolerance; nothing better can be found */
     char reason[ENGINE_REASON_MAX]; /* the engine's own */
@@ -45,6 +46,10 @@ struct engine_context {
 /* Price with `evaluator` from now on: the task's, or the padded one. */
 DSE_MUST_CHECK enum dse_status driver_use_evaluator(struct engine_context *context,
                                                     const struct evaluator *evaluator, struct dse_error *err);
+
+/* Was the task cancelled? Has the search had its seconds? */
+bool driver_is_cancelled(const struct engine_context *context);
+bool driver_time_is_up(const struct engine_context *context);
 
 /* A mapping was priced (context->last): offer it to the shortlist. */
 void driver_list(struct engine_context *context, const struct mapping *mapping);

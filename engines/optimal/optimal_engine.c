@@ -76,6 +76,7 @@ struct state {
     struct optimal_place (*menu)[OPTIMAL_PLACE_MAX]; /* (n_level, n_menu of the level) its places */
     uint32_t n_menu[ARCH_LEVEL_MAX], pick[ARCH_LEVEL_MAX];
     bool begun, delayed; /* the menus are there, the cycles are known */
+    struct optimal_watch watch;
     struct optimal_sweep *sweep, *words;
     struct optimal_walk *walk;
     double delay;                     /* cycles that its mappings take at least, without latencies */
@@ -230,7 +231,7 @@ static enum dse_status spreads_step(struct state *state, struct dse_error *err)
 {
     struct spread_entry entry = {0};
     bool over;
-    for (uint32_t i = 0; i < STEP_SPREADS / 10; i++) {
+    for (uint32_t i = 0; i < STEP_SPREADS / 10 && !optimal_watch_ends(&state->watch, STEP_SPREADS); i++) {
         if (!optimal_spreads_next(&state->spreads, STEP_SPREADS, &state->spread, entry.place, &over)) {
             bool valid = false;
             while (over && !valid && state->choice + 1 < state->n_choice)
@@ -523,6 +524,11 @@ static enum dse_status takes_task(const struct engine_question *question, struct
     return optimal_takes_problem(evaluator_problem(task->evaluator), task->architecture, err);
 }
 
+static bool is_over(const void *context)
+{
+    return engine_context_over(context);
+}
+
 static enum dse_status optimal_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
@@ -560,6 +566,8 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->sweep, err));
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->words, err));
     DSE_TRY(optimal_walk_new(state->sweep, arena, &state->walk, err));
+    state->watch = (struct optimal_watch){.over = is_over, .self = context};
+    state->sweep->watch = state->words->watch = &state->watch;
     state->walk->visit = visit;
     state->walk->self = state;
     return DSE_OK;

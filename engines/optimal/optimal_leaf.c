@@ -108,7 +108,7 @@ static bool place_levels(struct leaf *leaf, uint32_t l)
     const struct optimal_sweep *sweep = walk->sweep;
     struct placing placing = {leaf, l};
     if (l == sweep->model->arch->n_level)
-        return walk->visit(walk->self, &walk->mapping);
+        return !optimal_watch_ends(sweep->watch, 2000) && walk->visit(walk->self, &walk->mapping);
     return walk->place[l].open
                ? optimal_places_all(sweep->model, l, sweep->spread.factor[l], place_level, &placing)
                : place_level(&placing, &walk->place[l]);
@@ -135,6 +135,8 @@ static bool order_levels(struct leaf *leaf, uint32_t l, uint32_t mask, double sp
     for (uint32_t i = 0; i < leaf->level[l].n; i++) {
         const uint8_t *order = leaf->level[l].order[i];
         double more;
+        if (optimal_watch_ends(sweep->watch, 1000))
+            return false;
         const uint32_t open =
             optimal_mask_open(sweep->model, l,
                               optimal_order_price(sweep->model, &sweep->spread, sweep->price, l, mask,

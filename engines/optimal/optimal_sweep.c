@@ -14,6 +14,20 @@ static inline double lower(double a, double b)
     return a < b ? a : b;
 }
 
+enum { WATCH_WORK = 1 << 20 };
+
+bool optimal_watch_ends(struct optimal_watch *watch, uint32_t work)
+{
+    if (!watch || watch->ended)
+        return watch != NULL;
+    watch->work += work;
+    if (watch->work >= WATCH_WORK) {
+        watch->work = 0;
+        watch->ended = watch->over(watch->self);
+    }
+    return watch->ended;
+}
+
 enum dse_status optimal_sweep_new(const struct optimal_model *model, struct arena *arena,
                                   struct optimal_sweep **out, struct dse_error *err)
 {
@@ -142,7 +156,7 @@ static void price_events(struct optimal_sweep *sweep)
     for (uint32_t i = 0; sweep->sums && i < sweep->tiles.n; i++)
         if (sums_of(sweep, i) == 0)
             sweep->other[sweep->n_other++] = i;
-    for (uint32_t e = 0; e < model->n_event; e++) {
+    for (uint32_t e = 0; e < model->n_event && !optimal_watch_ends(sweep->watch, 64 * sweep->tiles.n); e++) {
         optimal_close_words(model, &sweep->spread, e, sweep->words[e]);
         price_event(sweep, e, model->event[e].from + 1);
         sweep->least_event[e] = optimal_least_event(model, &sweep->spread, sweep->price, e);
@@ -174,10 +188,12 @@ static void settle_events(struct optimal_sweep *sweep, uint32_t l)
     }
 }
 
-/* into = min(into, from + what the events of `mask` cost). */
-static void close_into(struct optimal_sweep *sweep, const double *from, uint32_t mask, double *into)
+/* into = min(into, from + what the events of `mask` cost). False: the search is over. */
+static bool close_into(struct optimal_sweep *sweep, const double *from, uint32_t mask, double *into)
 {
     double *sum = sweep->scratch[4];
+    if (optimal_watch_ends(sweep->watch, 4 * sweep->tiles.n))
+        return false;
     for (uint32_t left = mask & 0xffffu; left; left &= left - 1) {
         const uint32_t e = (uint32_t)__builtin_ctz(left);
         const bool whole = mask >> (OPTIMAL_DIRECT + e) & 1u || !is_window(sweep->model, e);
@@ -188,6 +204,7 @@ static void close_into(struct optimal_sweep *sweep, const double *from, uint32_t
         from = sum;
     }
     lower_all(into, from, sweep->tiles.n);
+    return true;
 }
 
 /* Minima over what the loops of `dims` of level l may do. */
@@ -221,8 +238,7 @@ static bool end_run(struct optimal_sweep *sweep, uint32_t l, int t, uint32_t ope
         if (!merge(sweep, sweep->after, open, run))
             return false;
     }
-    close_into(sweep, run, open, rest);
-    return true;
+    return close_into(sweep, run, open, rest);
 }
 
 /* All masks in which tensor t has the same events open go on together. */
@@ -240,9 +256,10 @@ static bool runs(struct optimal_sweep *sweep, uint32_t l, double *rest)
                 continue;
             fill(sweep->scratch[1], sweep->tiles.n);
             for (uint32_t k = i; k < in->n; k++)
-                if ((in->mask[k] & model->of_tensor[t]) == open)
-                    close_into(sweep, in->value[k], in->mask[k] & ~(open | open << OPTIMAL_DIRECT),
-                               sweep->scratch[1]);
+                if ((in->mask[k] & model->of_tensor[t]) == open &&
+                    !close_into(sweep, in->value[k], in->mask[k] & ~(open | open << OPTIMAL_DIRECT),
+                                sweep->scratch[1]))
+                    return false;
             if (!end_run(sweep, l, (int)t, open, sweep->dims, sweep->scratch[1], rest))
                 return false;
         }
@@ -343,7 +360,8 @@ static bool slides(struct optimal_sweep *sweep, uint32_t l, uint32_t p, double *
         fill(from, sweep->tiles.n);
         for (uint32_t k = i; k < in->n; k++)
             if (in->mask[k] >> OPTIMAL_DIRECT == direct && (in->mask[k] & stays) == open)
-                close_into(sweep, in->value[k], in->mask[k] & 0xffffu & ~open & ~direct, from);
+                if (!close_into(sweep, in->value[k], in->mask[k] & 0xffffu & ~open & ~direct, from))
+                    return false;
         add_slide(sweep, direct, l, p, false, from);
         if (!slide_on(sweep, l, p, direct, open, from, rest))
             return false;
@@ -395,9 +413,9 @@ static bool turn_loops(struct optimal_sweep *sweep, uint32_t l)
     sweep->after->n = 0;
     fill(rest, sweep->tiles.n);
     for (uint32_t i = 0; i < in->n; i++) {
-        if (!merge(sweep, sweep->after, in->mask[i], in->value[i]))
+        if (!merge(sweep, sweep->after, in->mask[i], in->value[i]) ||
+            !close_into(sweep, in->value[i], in->mask[i], rest))
             return false;
-        close_into(sweep, in->value[i], in->mask[i], rest);
     }
     if (!runs(sweep, l, rest))
         return false;
@@ -455,6 +473,12 @@ enum dse_status optimal_sweep_run(struct optimal_sweep *sweep, const struct opti
     bool memory = start != NULL;
     for (uint32_t l = 0; l < n_level && memory; l++)
         memory = temporal(sweep, l, limit);
+    if (sweep->watch && sweep->watch->ended) {
+        for (uint32_t l = 0; l <= n_level; l++)
+            sweep->at[l].n = 0;
+        *value = 0;
+        return DSE_OK;
+    }
     if (!memory)
         return dse_fail(err, DSE_NO_MEMORY, "no memory for a sweep over %u tiles", sweep->tiles.n);
     const struct optimal_states *last = &sweep->at[n_level];

@@ -17,9 +17,21 @@ struct optimal_states {
     double *value[OPTIMAL_MASK_MAX]; /* (n, nodes) INFINITY: not reached */
 };
 
+/* Looks now and then, after much work, whether the search is over. */
+struct optimal_watch {
+    bool (*over)(const void *self);
+    const void *self;
+    uint32_t work; /* since the last look, in values */
+    bool ended;    /* it is over: nothing is complete any more */
+};
+
+/* So much work has been done; is the search over? `watch` may be NULL. */
+bool optimal_watch_ends(struct optimal_watch *watch, uint32_t work);
+
 struct optimal_sweep {
     const struct optimal_model *model;
     struct arena *arena;
+    struct optimal_watch *watch;  /* NULL: it is never over */
     struct optimal_spread spread; /* of the last run */
     struct lattice tiles;
     struct optimal_price price;
@@ -49,7 +61,8 @@ DSE_MUST_CHECK enum dse_status optimal_sweep_new(const struct optimal_model *mod
                                                  struct optimal_sweep **out, struct dse_error *err);
 
 /* Fill all states of a spread; `*value` is the least price, INFINITY when nothing fits. States that
- * lead to `limit` or more, by the events' quick bounds, count as not reached. DSE_NO_MEMORY. */
+ * lead to `limit` or more, by the events' quick bounds, count as not reached. When the search is over the
+ * value is 0 and no state is reached. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status optimal_sweep_run(struct optimal_sweep *sweep,
                                                  const struct optimal_spread *spread,
                                                  struct optimal_price price, double limit, double *value,

@@ -78,6 +78,8 @@ static void find_candidates(struct optimal_walk *walk, uint32_t l)
         if (sweep->least[l][node] + least >= walk->limit ||
             !lattice_divides(&sweep->tiles, node, frame->end) || !may_loop(sweep, l, node, frame->end))
             continue;
+        if (optimal_watch_ends(sweep->watch, 1000 * in->n))
+            return;
         for (uint32_t i = 0; i < in->n; i++)
             if (in->value[i][node] + least < walk->limit)
                 bound = fmin(bound, in->value[i][node] + goal_at(walk, l, in->mask[i], node));
@@ -129,7 +131,7 @@ bool optimal_walk_next(struct optimal_walk *walk)
     const struct optimal_sweep *sweep = walk->sweep;
     const struct optimal_model *model = sweep->model;
     const uint32_t l = walk->at;
-    if (l == model->arch->n_level)
+    if (l == model->arch->n_level || (sweep->watch && sweep->watch->ended))
         return false;
     struct optimal_frame *frame = &walk->frame[l];
     if (frame->at == frame->n || frame->candidate[frame->at].bound >= walk->limit) {

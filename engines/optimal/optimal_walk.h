@@ -44,8 +44,8 @@ DSE_MUST_CHECK enum dse_status optimal_walk_new(struct optimal_sweep *sweep, str
 /* Begin with what the sweep has run last, its spatial loops being at `place` (n_level). */
 void optimal_walk_start(struct optimal_walk *walk, const struct optimal_place *place, double limit);
 
-/* One tile further; false when there is none below the limit, or `visit` returned false (then at is not
- * n_level). */
+/* One tile further; false when there is none below the limit, or `visit` returned false or the search is over
+ * (then at is not n_level). */
 bool optimal_walk_next(struct optimal_walk *walk);
 
 /* Every order of every level of `walk->mapping`, whose factors are set, below the limit, and every place of

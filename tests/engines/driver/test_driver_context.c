@@ -99,7 +99,9 @@ static enum dse_status fake_step(void *memory, struct engine_context *context, e
     }
     engine_context_count(context, 10);
     engine_context_bound(context, engine_context_option(context, OPTION_BOUND) * 1e-9);
+    assert_false(engine_context_over(context));
     engine_context_reserve(context, engine_context_option(context, OPTION_RESERVE));
+    assert_int_equal(engine_context_over(context), engine_context_option(context, OPTION_RESERVE) > 0);
     assert_true(*engine_context_reserved(context) == engine_context_option(context, OPTION_RESERVE));
     return offer(context, state->n_offered++, err);
 }
@@ -108,6 +110,8 @@ static enum dse_status fake_finish(void *memory, struct engine_context *context,
 {
     (void)memory;
     int number = (int)engine_context_option(context, OPTION_FINISH);
+    if (engine_context_task(context)->budget.cancel)
+        assert_true(engine_context_over(context));
     return number ? offer(context, number - 1, err) : DSE_OK;
 }
 

@@ -211,11 +211,44 @@ static void test_no_drawn_mapping_is_below_the_bounds(void **state)
     }
 }
 
+static bool is_over(const void *never)
+{
+    return !*(const bool *)never;
+}
+
+/* Then 0, which bounds anything, and no state. */
+static void test_a_sweep_leaves_off_when_the_search_is_over(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct optimal_spreads spreads;
+    struct optimal_spread spread;
+    struct dse_error err;
+    uint16_t place[ARCH_LEVEL_MAX];
+    bool over = false, never = true;
+    double value;
+    bench_init(&bench, 1, 24);
+    assert_int_equal(optimal_spreads_init(&spreads, &bench.model, &err), DSE_OK);
+    assert_true(optimal_spreads_next(&spreads, 1000, &spread, place, &over));
+    optimal_spread_complete(&bench.model, &spread);
+    struct optimal_watch watch = {.over = is_over, .self = &never, .work = 1u << 31};
+    bench.sweep->watch = &watch;
+    assert_int_equal(optimal_sweep_run(bench.sweep, &spread, bench.price[0], INFINITY, &value, &err), DSE_OK);
+    assert_true(value > 0 && bench.sweep->at[1].n > 0 && watch.work < 1u << 31);
+    watch.work = 1u << 31;
+    never = false;
+    assert_int_equal(optimal_sweep_run(bench.sweep, &spread, bench.price[0], INFINITY, &value, &err), DSE_OK);
+    assert_true(value == 0 && bench.sweep->at[1].n == 0 && watch.ended);
+    optimal_spreads_free(&spreads);
+    arena_free(&bench.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_sweep_is_never_above_its_plain_form),
         cmocka_unit_test(test_no_drawn_mapping_is_below_the_bounds),
+        cmocka_unit_test(test_a_sweep_leaves_off_when_the_search_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
