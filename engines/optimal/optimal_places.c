@@ -102,8 +102,7 @@ struct best_places {
     struct optimal_place *place; /* (n) */
 };
 
-/* Hops of an access of tensor t. Nothing is known where the child bypasses it: words are scaled then, and
- * hops are not ("Bypass" in docs/cost-model.md). */
+/* Hops of an access of tensor t. */
 static double mean_hops(const struct best_places *best, const struct optimal_place *place, uint32_t t)
 {
     const struct optimal_model *model = best->places->model;
@@ -112,8 +111,7 @@ static double mean_hops(const struct best_places *best, const struct optimal_pla
     uint64_t width, height, wide = 1, high = 1;
     double groups = 1;
     const bool alone = optimal_is_alone(model, best->level, t);
-    if ((best->diagonal && (int)t == model->window) ||
-        (best->level > 0 && !((uint32_t)model->keep[best->level - 1] >> t & 1u)))
+    if (best->diagonal && (int)t == model->window)
         return 0;
     for (uint32_t i = 0; i < model->problem->n_dim && best->factor[place->order[i]] > 1; i++) {
         const uint32_t d = place->order[i];
@@ -127,6 +125,14 @@ static double mean_hops(const struct best_places *best, const struct optimal_pla
     return mesh_hops(loop, n, width > wide ? width : wide, height > high ? height : high,
                      &best->places->scratch) /
            groups * (1 - 1e-12);
+}
+
+/* Does the child bypass tensor t? Its words are scaled then, and hops are not ("Bypass" in docs/cost-model.md),
+ * so that there may be any number of them to a word. */
+static bool is_scaled(const struct best_places *best, uint32_t t)
+{
+    const struct optimal_model *model = best->places->model;
+    return best->level > 0 && !((uint32_t)model->keep[best->level - 1] >> t & 1u);
 }
 
 /* One place stands for all from now on, with the least hops of any. */
@@ -152,8 +158,10 @@ static bool keep_best(void *self, const struct optimal_place *place)
     const uint32_t n_tensor = best->places->model->problem->n_tensor;
     struct optimal_place now = *place;
     uint32_t n = 0;
-    for (uint32_t t = 0; t < n_tensor; t++)
-        now.hops[t] = mean_hops(best, place, t);
+    for (uint32_t t = 0; t < n_tensor; t++) {
+        now.mean[t] = mean_hops(best, place, t);
+        now.hops[t] = is_scaled(best, t) ? 0 : now.mean[t];
+    }
     if (best->all || best->n == OPTIMAL_PLACE_MAX) {
         merge_places(best, &now);
         return true;
@@ -161,8 +169,8 @@ static bool keep_best(void *self, const struct optimal_place *place)
     for (uint32_t i = 0; i < best->n; i++) {
         bool better = true, worse = true;
         for (uint32_t t = 0; t < n_tensor; t++) {
-            better = better && now.hops[t] <= best->place[i].hops[t];
-            worse = worse && now.hops[t] >= best->place[i].hops[t];
+            better = better && now.mean[t] <= best->place[i].mean[t];
+            worse = worse && now.mean[t] >= best->place[i].mean[t];
         }
         if (worse)
             return true;

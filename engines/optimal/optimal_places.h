@@ -14,7 +14,8 @@ struct optimal_place {
     uint8_t
         order[PROBLEM_DIM_MAX]; /* (n_dim) spatial loops, inner first, those along X before those along Y */
     uint8_t split;              /* how many lie along X */
-    double hops[PROBLEM_TENSOR_MAX]; /* (n_tensor) of an access of the level, in the mean, at least */
+    double mean[PROBLEM_TENSOR_MAX]; /* (n_tensor) hops of an access of the level; less is never worse */
+    double hops[PROBLEM_TENSOR_MAX]; /* (n_tensor) the same at least, as words are counted here */
     bool open;                       /* it stands for all places: none is known to be best */
 };
 
