@@ -109,9 +109,10 @@ static bool place_levels(struct leaf *leaf, uint32_t l)
     struct placing placing = {leaf, l};
     if (l == sweep->model->arch->n_level)
         return !optimal_watch_ends(sweep->watch, 2000) && walk->visit(walk->self, &walk->mapping);
-    return walk->place[l].open
-               ? optimal_places_all(sweep->model, l, sweep->spread.factor[l], place_level, &placing)
-               : place_level(&placing, &walk->place[l]);
+    const struct optimal_place *place = sweep->spread.place[l];
+    return place && !place->open
+               ? place_level(&placing, place)
+               : optimal_places_all(sweep->model, l, sweep->spread.factor[l], place_level, &placing);
 }
 
 /* ---------------------------------------- orders of temporal loops */

@@ -232,7 +232,8 @@ void optimal_spread_complete(const struct optimal_model *model, struct optimal_s
     spread->partition[last] = (double)problem_tensor_words(model->problem, model->output);
     for (uint32_t l = model->arch->n_level; l-- > 0;)
         optimal_spread_choose(model, spread, l);
-    memset(spread->hops, 0, sizeof spread->hops);
+    for (uint32_t l = 0; l < model->arch->n_level; l++)
+        spread->place[l] = NULL;
     for (uint32_t l = 0; l < model->arch->n_level; l++)
         for (uint32_t d = 0; d < model->problem->n_dim; d++)
             spread->span[l][d] = spread->factor[l][d] * (l ? spread->span[l - 1][d] : 1);

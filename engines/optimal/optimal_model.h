@@ -72,6 +72,8 @@ DSE_MUST_CHECK enum dse_status optimal_model_new(const struct problem *problem,
 DSE_MUST_CHECK enum dse_status optimal_model_keep(struct optimal_model *model, const uint8_t *keep,
                                                   struct dse_error *err);
 
+struct optimal_place; /* engines/optimal/optimal_places.h */
+
 /* The spatial factors of all levels, and what follows from them. A tile of a level is that of its temporal
  * loops and of those further in, times `span`; only the former is a node, of the lattice of what the spatial
  * factors leave. So the spatial loops of a level leave a node as it is. */
@@ -79,7 +81,7 @@ struct optimal_spread {
     uint32_t factor[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];  /* (n_level, n_dim) */
     uint32_t span[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];    /* (n_level, n_dim) product with those further in */
     const struct lattice *tiles;                       /* set by optimal_sweep_run */
-    double hops[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX];   /* (n_level, n_tensor) of an access of the level */
+    const struct optimal_place *place[ARCH_LEVEL_MAX]; /* (n_level) NULL: hops count 0 */
     double used[ARCH_LEVEL_MAX];                       /* instances of a level in use */
     double groups[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* least number of different tiles below a level */
     double partition[ARCH_LEVEL_MAX];                  /* words of the output that are an instance's own */
@@ -89,7 +91,7 @@ struct optimal_spread {
 /* The same of level l: those further out are complete, and nothing is spread further in. */
 void optimal_spread_choose(const struct optimal_model *model, struct optimal_spread *spread, uint32_t l);
 
-/* Fill in what follows from `factor`; hops are 0. */
+/* Fill in what follows from `factor`; places are not known. */
 void optimal_spread_complete(const struct optimal_model *model, struct optimal_spread *spread);
 
 /* Different words of a tensor for so many values of each dimension (n_dim), at least (docs/lower-bounds.md,
@@ -119,5 +121,15 @@ bool optimal_may_slide_on(const struct optimal_model *model, const struct optima
 
 /* The tensor whose events stay open under loops of dimension d, or -1: no dimension has two. */
 int optimal_stationary(const struct optimal_model *model, uint32_t d);
+
+static inline uint32_t optimal_common_divisor(uint32_t a, uint32_t b)
+{
+    while (b > 0) {
+        const uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
 
 #endif

@@ -1,14 +1,13 @@
-/* Prefixes of spreads. An event's words are decided once all levels outside its inner one are. The others are
- * counted as if nothing more were spread: a further relevant factor divides the words of an instance by no more
- * than it multiplies the instances or groups (for a window of n and m values spread n' and m' times,
- * (n' + m' - 1) (n / n' + m / m' - 1) >= n + m - 1), an irrelevant one only adds. What instances that share a
- * port are charged less (docs/cost-model.md, "Energy of levels and MACs") is taken off. Parts of blocks count as
- * such; left out are routers, the networks to the MACs, and the fills of a window where two loops share it, or
- * yet may, which rounding may lower.
- *
- * The MACs' accesses are divided by the irrelevant factors inside. No dimension is irrelevant to two tensors,
- * so that what is divided by all together is at most the children that are left, but for windows: where both
- * dimensions of a rank are spread its tiles overlap, by no more than the shorter of the two. */
+/* Prefixes of spreads. An event's words are decided once all levels outside its inner one are. The others
+ * are counted as if nothing more were spread: a further relevant factor divides the words of an instance
+ * by no more than it multiplies the instances or groups (for a window of n and m values spread n' and m'
+ * times, (n' + m' - 1) (n / n' + m / m' - 1) >= n + m - 1), an irrelevant one only adds. What instances
+ * that share a port are charged less (docs/cost-model.md, "Energy of levels and MACs") is taken off. Parts
+ * of blocks count as such; left out are routers, the networks to the MACs, and the fills of a window where
+ * two loops share it, or yet may, which rounding may lower.  * The MACs' accesses are divided by the
+ * irrelevant factors inside. No dimension is irrelevant to two tensors, so that what is divided by all
+ * together is at most the children that are left, but for windows: where both dimensions of a rank are
+ * spread its tiles overlap, by no more than the shorter of the two. */
 #include "engines/optimal/optimal_prefix.h"
 
 #include <math.h>

@@ -21,9 +21,9 @@ struct optimal_prefixes {
 void optimal_prefixes_init(const struct optimal_model *model, const struct optimal_spreads *spreads,
                            struct optimal_prefixes *out);
 
-/* Joules at least of the events that begin at the levels from `bottom` up to `top`, `top` not included. All levels
- * outside `next` are chosen, and nothing is spread from there on inwards; `left` (n_dim) are the bounds over all
- * factors chosen. None is chosen inside `top`. */
+/* Joules at least of the events that begin at the levels from `bottom` up to `top`, `top` not included.
+ * All levels outside `next` are chosen, and nothing is spread from there on inwards; `left` (n_dim) are
+ * the bounds over all factors chosen. None is chosen inside `top`. */
 double optimal_prefix_events(const struct optimal_prefixes *prefixes, const struct optimal_spread *spread,
                              const double *left, int next, int bottom, int top);
 

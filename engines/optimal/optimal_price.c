@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "engines/optimal/optimal_limits.h"
+#include "engines/optimal/optimal_places.h"
 
 uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out)
 {
@@ -65,44 +66,34 @@ static void add_counts(const struct optimal_model *model, const struct optimal_s
                   0);
 }
 
-/* The network below level l. A router's words are at least those that enter, as often as there are whole hops
- * for each and once more, less what rounding down takes off: one in each record, and there are no more of
- * these than children. */
+/* The network below level l: `gain` words for each group, `groups` of them, `hops` for a word to each. A
+ * router's words are at least those that enter, as often as there are whole hops for each and once more, less
+ * what rounding down takes off: one in each record, and there are no more of these than children. */
 static void add_network(const struct optimal_model *model, const struct optimal_spread *spread,
-                        struct optimal_price price, uint32_t l, uint32_t t, double gain,
-                        struct optimal_toll *toll)
+                        struct optimal_price price, uint32_t l, uint32_t t, double gain, double groups,
+                        double hops, struct optimal_toll *toll)
 {
     const struct storage_level *level = &model->arch->level[l];
     const bool doubled = t == model->output && !level->reduces; /* partial sums go down, too */
-    const double joule = price.joule * spread->used[l], hops = spread->hops[l][t];
+    const bool sums = (int)t == model->window && optimal_is_diagonal(model, spread, 1u << l);
+    const double joule = price.joule * spread->used[l], each = sums ? 0 : hops / groups;
     const double ingress_j = level->ingress_energy_j * joule;
-    const double router_j = level->router_energy_j * joule * (1 + floor(doubled ? hops / 2 : hops));
+    const double router_j = level->router_energy_j * joule * (1 + floor(doubled ? each / 2 : each));
     double children = 1;
     for (uint32_t d = 0; (int)t == model->window && d < model->problem->n_dim; d++)
         children *= spread->factor[l][d];
     add_piece(toll, gain, 0, level->hop_energy_j * hops * joule, 0);
-    if (doubled && !(model->keep[l] >> t & 1u))
-        gain *= 2;
+    gain *= doubled && !(model->keep[l] >> t & 1u) ? 2 * groups : groups;
     add_piece(toll, gain, 0, ingress_j, 0);
     add_piece(toll, gain, children, router_j, 0);
     if (doubled && (model->keep[l] >> t & 1u)) /* but for an instance's own */
         add_piece(toll, gain, spread->partition[l], ingress_j + router_j, 0);
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b > 0) {
-        const uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Different sums a i + b j with i < n and j < m. */
 static double different_sums(uint32_t a, uint32_t n, uint32_t b, uint32_t m)
 {
-    const uint32_t divisor = common_divisor(a, b);
+    const uint32_t divisor = optimal_common_divisor(a, b);
     return (double)n * m - fmax(0, (double)n - b / divisor) * fmax(0, (double)m - a / divisor);
 }
 
@@ -146,10 +137,13 @@ static void add_delivery(const struct optimal_model *model, const struct optimal
     const bool output = t == model->output;
     double gain = 1;
     for (uint32_t l = begin; l <= to; l++) {
-        gain *= (int)t == model->window && (known >> l & 1u) && !optimal_is_alone(model, l, t)
-                    ? groups_at(model, spread, l, t, node)
-                    : spread->groups[l][t];
-        add_network(model, spread, price, l, t, gain, toll);
+        const bool sure = known >> l & 1u;
+        const double groups = (int)t == model->window && sure && !optimal_is_alone(model, l, t)
+                                  ? groups_at(model, spread, l, t, node)
+                                  : spread->groups[l][t];
+        add_network(model, spread, price, l, t, gain, groups, optimal_hops(model, spread, l, t, sure, node),
+                    toll);
+        gain *= groups;
     }
     add_counts(model, spread, price, to, (struct counted){gain, output ? spread->partition[to] : 0},
                WORDS_READ, level->read_energy_j, !output, linear, toll);

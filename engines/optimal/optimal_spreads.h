@@ -41,8 +41,8 @@ DSE_MUST_CHECK enum dse_status optimal_spreads_init(struct optimal_spreads *spre
                                                     const struct optimal_model *model, struct dse_error *err);
 void optimal_spreads_free(struct optimal_spreads *spreads);
 
-/* From now on only one of the spreads that are mirror images comes: nothing but the problem tells its dimensions
- * apart. */
+/* From now on only one of the spreads that are mirror images comes: nothing but the problem tells its
+ * dimensions apart. */
 void optimal_spreads_mirror(struct optimal_spreads *spreads);
 
 /* The next one worth looking at, complete, and where it stands in each level's list; at most `n_step` steps.

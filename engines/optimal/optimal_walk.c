@@ -100,7 +100,7 @@ static bool fits_outside(const struct optimal_walk *walk, uint32_t l)
     return optimal_fits_together(sweep->model, &sweep->spread, l, node);
 }
 
-void optimal_walk_start(struct optimal_walk *walk, const struct optimal_place *place, double limit)
+void optimal_walk_start(struct optimal_walk *walk, double limit)
 {
     const struct optimal_sweep *sweep = walk->sweep;
     const struct optimal_model *model = sweep->model;
@@ -110,7 +110,6 @@ void optimal_walk_start(struct optimal_walk *walk, const struct optimal_place *p
         struct mapping_level *level = &walk->mapping.level[l];
         memcpy(level->spatial, sweep->spread.factor[l], sizeof level->spatial);
         level->keep = model->keep[l];
-        walk->place[l] = place[l];
         if (!model->constraints)
             continue;
         level->no_temporal_reuse = model->constraints->level[l].no_temporal_reuse;

@@ -31,8 +31,7 @@ struct optimal_walk {
     double limit;                /* mappings of this relaxed price and more are left out; may be lowered */
     optimal_visit visit;
     void *self;
-    struct optimal_place place[ARCH_LEVEL_MAX]; /* (n_level) where the spatial loops lie */
-    uint32_t at;                                /* the level of the present frame; n_level: over */
+    uint32_t at; /* the level of the present frame; n_level: over */
     struct optimal_frame frame[ARCH_LEVEL_MAX];
     struct mapping mapping;
 };
@@ -41,8 +40,8 @@ struct optimal_walk {
 DSE_MUST_CHECK enum dse_status optimal_walk_new(struct optimal_sweep *sweep, struct arena *arena,
                                                 struct optimal_walk **out, struct dse_error *err);
 
-/* Begin with what the sweep has run last, its spatial loops being at `place` (n_level). */
-void optimal_walk_start(struct optimal_walk *walk, const struct optimal_place *place, double limit);
+/* Begin with what the sweep has run last; where no place is known all are tried. */
+void optimal_walk_start(struct optimal_walk *walk, double limit);
 
 /* One tile further; false when there is none below the limit, or `visit` returned false or the search is over
  * (then at is not n_level). */

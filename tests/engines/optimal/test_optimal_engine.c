@@ -2,7 +2,8 @@
  * problems (strides, dilation, depthwise, batch) and machines (blocks, bandwidths, roles, network energies,
  * least utilisations, banks, GPUs), with constraints and with a search of bypasses, for all objectives, also
  * from a start that is far too high. What it refuses, and what it says when it has to stop.
- * -D OPTIMAL_CASES=10000 makes more of them, -D OPTIMAL_SIZE=5 larger ones. */
+ * -D OPTIMAL_CASES=10000 makes more of them, -D OPTIMAL_SIZE=5 larger ones.
+ * Tests: optimal_proof.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

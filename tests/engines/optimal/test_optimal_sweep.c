@@ -134,8 +134,14 @@ static void test_the_sweep_is_never_above_its_plain_form(void **state)
     assert_true(same > n / 2);
 }
 
+static bool is_worth(void *self, const struct optimal_place *place)
+{
+    (void)self;
+    return place != NULL;
+}
+
 /* The least energy of the spread with its loops at their best places, level by level. */
-static double least_of_places(struct bench *bench, struct optimal_spread *spread, uint32_t l)
+static double least_of_places(struct bench *bench, struct optimal_spread *spread, bool exact, uint32_t l)
 {
     struct optimal_place place[OPTIMAL_PLACE_MAX];
     struct dse_error err;
@@ -145,11 +151,19 @@ static double least_of_places(struct bench *bench, struct optimal_spread *spread
                          DSE_OK);
         return fmax(least, optimal_quick_price(&bench->model, spread, bench->price[0]));
     }
-    const uint32_t n = optimal_places_list(&bench->places, l, spread->factor[l], place);
+    uint32_t n = optimal_places_list(&bench->places, l, spread->factor[l], place);
     assert_true(n > 0);
+    if (exact && optimal_is_diagonal(&bench->model, spread, 1u << l)) {
+        struct optimal_place diagonal[OPTIMAL_PLACE_MAX];
+        bool all;
+        const uint32_t n_diagonal =
+            optimal_places_diagonal(&bench->places, spread, l, is_worth, NULL, &all, diagonal);
+        if (all)
+            memcpy(place, diagonal, (n = n_diagonal) * sizeof *place);
+    }
     for (uint32_t i = 0; i < n; i++) {
-        memcpy(spread->hops[l], place[i].hops, sizeof spread->hops[l]);
-        least = fmin(least, least_of_places(bench, spread, l + 1));
+        spread->place[l] = &place[i];
+        least = fmin(least, least_of_places(bench, spread, exact, l + 1));
     }
     return least;
 }
@@ -181,7 +195,9 @@ static void check_mapping(struct bench *bench, const struct evaluator *evaluator
                          DSE_OK);
         assert_true(fmax(quick, swept) <= got * (1 + 1e-12));
     }
-    assert_true(least_of_places(bench, &spread, 0) <= evaluation.energy_j * (1 + 1e-12));
+    const double rough = least_of_places(bench, &spread, false, 0);
+    const double exact = least_of_places(bench, &spread, true, 0);
+    assert_true(rough <= exact * (1 + 1e-12) && exact <= evaluation.energy_j * (1 + 1e-12));
 }
 
 static void test_no_drawn_mapping_is_below_the_bounds(void **state)

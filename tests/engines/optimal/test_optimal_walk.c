@@ -86,17 +86,14 @@ static void check_case(uint64_t i, uint32_t *n_found)
         assert_int_equal(
             optimal_sweep_run(sweep, &spread, (struct optimal_price){.joule = 1}, INFINITY, &swept, &err),
             DSE_OK);
-        struct optimal_place place[ARCH_LEVEL_MAX];
-        for (uint32_t l = 0; l < arch.n_level; l++)
-            place[l] = (struct optimal_place){.open = true};
         walk->visit = price;
         walk->self = &walked;
-        for (optimal_walk_start(walk, place, all.best * (1 + 1e-9)); optimal_walk_next(walk);)
+        for (optimal_walk_start(walk, all.best * (1 + 1e-9)); optimal_walk_next(walk);)
             continue;
         assert_int_equal(walk->at, arch.n_level);
         assert_true(fabs(walked.best - all.best) <= 1e-12 * all.best);
         walk->self = &none;
-        for (optimal_walk_start(walk, place, swept * (1 - 1e-9)); optimal_walk_next(walk);)
+        for (optimal_walk_start(walk, swept * (1 - 1e-9)); optimal_walk_next(walk);)
             continue;
         assert_int_equal(none.n, 0);
         ++*n_found;

@@ -1,0 +1,328 @@
+/* The proof of engine `optimal`: spread by spread a sweep bounds what the quick bound has left, and where
+ * that is below the best a walk prices what the sweep cannot rule out. */
+#include <math.h>
+#include <string.h>
+
+#include "engines/mapspace/mapspace_project.h"
+#include "engines/optimal/optimal_search.h"
+
+enum { STEP_TILES = 20, WALK_TILES = 1000, SHARE_ROUNDS = 3 };
+
+/* Of rounding, in costs that the relaxed prices are compared with. */
+static const double slack = 1e-11;
+/* Delays that differ less are not taken apart. */
+static const double narrow = 1.02;
+
+const struct objective *optimal_objective(const struct optimal_search *state)
+{
+    return &engine_context_task(state->context)->objective;
+}
+
+/* `cycles` without latencies. */
+double optimal_cost_of(const struct optimal_search *state, double energy_j, double cycles)
+{
+    return objective_cost_of(optimal_objective(state), energy_j * (1 - 1e-12),
+                             (cycles + (double)state->model.latency) / state->model.arch->clock_hz);
+}
+
+/* Is nothing of this cost, or above, worth looking at? */
+bool optimal_is_beaten(const struct optimal_search *state, double cost)
+{
+    return cost >= engine_context_best_cost(state->context) * (1 - slack);
+}
+
+/* Cycles of so many words' time; the evaluator rounds up after two divisions. */
+double optimal_whole_cycles(double cycles)
+{
+    return ceil(cycles * (1 - 1e-12));
+}
+
+/* The model's levels keep what choice number `choice` says: bit by bit, a tensor is not kept where it need
+ * not be. `*valid`: every tensor is kept somewhere. */
+enum dse_status optimal_choose_keeps(struct optimal_search *state, uint32_t choice, bool *valid,
+                                     struct dse_error *err)
+{
+    uint8_t keep[ARCH_LEVEL_MAX];
+    uint32_t kept = 0, left = choice;
+    for (uint32_t l = 0; l < state->model.arch->n_level; l++) {
+        keep[l] = (uint8_t)mapspace_keeps(state->space, l);
+        for (uint32_t rest = mapspace_optional(state->space, l); rest; rest &= rest - 1, left >>= 1)
+            if (left & 1u)
+                keep[l] = (uint8_t)(keep[l] & ~(rest & (~rest + 1u)));
+        kept |= keep[l];
+    }
+    state->choice = choice;
+    *valid = kept == (1u << state->model.problem->n_tensor) - 1;
+    return *valid ? optimal_model_keep(&state->model, keep, err) : DSE_OK;
+}
+
+/* The quick bound of the spread at hand. */
+double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread)
+{
+    double energy = 0, cycles = spread->cycles;
+    for (uint32_t i = 0; i < state->n_price; i++) {
+        const double price = optimal_quick_price(&state->model, spread, state->price[i]);
+        if (i == 0)
+            energy = price;
+        else
+            cycles = fmax(cycles, optimal_whole_cycles(price));
+    }
+    return optimal_cost_of(state, energy, cycles);
+}
+
+/* ---------------------------------------- sweep and walk */
+
+/* The energy of mappings that take so many cycles and are better than the best. */
+static double energy_limit(const struct optimal_search *state, double cycles)
+{
+    const struct objective *objective = optimal_objective(state);
+    const double best = engine_context_best_cost(state->context) * (1 - slack);
+    const double delay_s = (cycles + (double)state->model.latency) / state->model.arch->clock_hz;
+    return pow(best / pow(delay_s, objective->delay_exponent), 1 / objective->energy_exponent);
+}
+
+/* The cycles of mappings that need so many joules and are better than the best. */
+static double delay_limit(const struct optimal_search *state, double energy_j)
+{
+    const struct objective *objective = optimal_objective(state);
+    const double best = engine_context_best_cost(state->context) * (1 - slack);
+    const double delay_s =
+        pow(best / pow(energy_j, objective->energy_exponent), 1 / objective->delay_exponent);
+    return delay_s * state->model.arch->clock_hz - (double)state->model.latency;
+}
+
+/* Relaxed prices that the walk still looks at: below this. */
+static double walk_limit(const struct optimal_search *state)
+{
+    if (state->mixed)
+        return 1 + slack;
+    return optimal_objective(state)->energy_exponent > 0 ? energy_limit(state, state->delay)
+                                                         : delay_limit(state, 1);
+}
+
+bool optimal_proof_visit(void *self, const struct mapping *mapping)
+{
+    struct optimal_search *state = self;
+    double cost;
+    if (engine_context_left(state->context) == 0)
+        return false;
+    if (state->model.constraints && !mapspace_contains(state->space, mapping, NULL))
+        return true;
+    if (engine_context_evaluate(state->context, mapping, &cost))
+        state->walk->limit = walk_limit(state);
+    return true;
+}
+
+/* The spread and places at hand are done. */
+static void next_spread(struct optimal_search *state)
+{
+    if (!optimal_menu_next(state->menu)) {
+        state->at++;
+        state->begun = false;
+    }
+    state->swept = 0;
+    state->phase = PHASE_SWEEP;
+}
+
+/* The next spread, and all places of its loops. */
+static void begin_spread(struct optimal_search *state)
+{
+    optimal_spreads_get(&state->spreads, state->entry[state->at].place, &state->spread);
+    optimal_spread_complete(&state->model, &state->spread);
+    optimal_menu_begin(state->menu, &state->spread);
+    state->begun = true;
+    state->delayed = false;
+}
+
+static bool is_worth_place(void *self, const struct optimal_spread *spread)
+{
+    const struct optimal_search *state = self;
+    return !optimal_is_beaten(state, optimal_quick_cost(state, spread));
+}
+
+/* Walk through what the sweep has found. */
+static void begin_walk(struct optimal_search *state)
+{
+    optimal_walk_start(state->walk, walk_limit(state));
+    state->n_tile = 0;
+    state->phase = PHASE_WALK;
+}
+
+/* The least cycles of the spread, bandwidth by bandwidth. */
+static enum dse_status sweep_delay(struct optimal_search *state, struct dse_error *err)
+{
+    state->limiting = 0;
+    for (uint32_t i = 1; i < state->n_price; i++) {
+        if (!state->delayed)
+            DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[i], INFINITY,
+                                      &state->cycles[i], err));
+        if (state->limiting == 0 || state->cycles[i] > state->cycles[state->limiting])
+            state->limiting = i;
+        state->delay = fmax(state->delay, optimal_whole_cycles(state->cycles[i]));
+    }
+    state->delayed = true;
+    return DSE_OK;
+}
+
+/* The closer bound of the next spread; begins its walk if it has to be. */
+static enum dse_status sweep_step(struct optimal_search *state, struct dse_error *err)
+{
+    const struct objective *objective = optimal_objective(state);
+    const struct optimal_entry *entry = &state->entry[state->at];
+    bool valid;
+    if (entry->choice != state->choice)
+        DSE_TRY(optimal_choose_keeps(state, entry->choice, &valid, err));
+    if (!state->begun)
+        begin_spread(state);
+    optimal_menu_pick(state->menu, &state->spread);
+    if (optimal_is_beaten(state, optimal_quick_cost(state, &state->spread))) {
+        next_spread(state);
+        return DSE_OK;
+    }
+    state->delay = state->spread.cycles;
+    state->energy_j = 0;
+    state->mixed = false;
+    state->n_split = 0;
+    if (objective->energy_exponent > 0) {
+        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[0], walk_limit(state),
+                                  &state->energy_j, err));
+        if (state->energy_j == INFINITY ||
+            optimal_is_beaten(state, optimal_cost_of(state, state->energy_j, state->delay))) {
+            next_spread(state);
+            return DSE_OK;
+        }
+    }
+    if (objective->delay_exponent > 0)
+        DSE_TRY(sweep_delay(state, err));
+    state->swept = optimal_cost_of(state, state->energy_j, state->delay);
+    if (!(state->swept < INFINITY) || optimal_is_beaten(state, state->swept)) {
+        next_spread(state);
+        return DSE_OK;
+    }
+    if (objective->energy_exponent > 0 &&
+        optimal_menu_expand(state->menu, &state->spread, is_worth_place, state)) {
+        state->swept = 0;
+        if (state->menu->n_pick == 0)
+            next_spread(state);
+        return DSE_OK;
+    }
+    if (objective->energy_exponent <= 0) {
+        double cycles;
+        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[state->limiting],
+                                  walk_limit(state), &cycles, err));
+    }
+    begin_walk(state);
+    return DSE_OK;
+}
+
+/* ---------------------------------------- delays one after the other */
+
+/* Energy and delay of a spread are bounded together where bandwidth decides: of two numbers below `energy_j`
+ * and `cycles` any mean of their shares is below 1, and a sweep finds the least mean of all mappings. */
+static enum dse_status sweep_mixed(struct optimal_search *state, uint32_t i, double share, double energy_j,
+                                   double cycles, double *least, struct dse_error *err)
+{
+    struct optimal_price price = state->price[i];
+    price.joule = (1 - share) / energy_j;
+    price.cycle = share / cycles;
+    return optimal_sweep_run(state->sweep, &state->spread, price, 1 + slack, least, err);
+}
+
+/* The share of the delay that bounds best, which is a maximum of a concave function. The last sweep need not
+ * be that of `*share`. INFINITY: no mapping is left. */
+static enum dse_status find_share(struct optimal_search *state, double energy_j, double cycles, double *share,
+                                  double *least, struct dse_error *err)
+{
+    double width = 0.25;
+    *share = 0.5;
+    DSE_TRY(sweep_mixed(state, state->limiting, *share, energy_j, cycles, least, err));
+    for (uint32_t round = 0; round < SHARE_ROUNDS; round++, width /= 2) {
+        const double middle = *share;
+        for (int side = -1; side <= 1 && *least < INFINITY; side += 2) {
+            double value;
+            DSE_TRY(
+                sweep_mixed(state, state->limiting, middle + side * width, energy_j, cycles, &value, err));
+            if (value > *least) {
+                *least = value;
+                *share = middle + side * width;
+            }
+        }
+    }
+    return DSE_OK;
+}
+
+/* The next delays: nothing is left of them, or they are taken apart, or walked through. */
+static enum dse_status split_step(struct optimal_search *state, struct dse_error *err)
+{
+    if (state->n_split == 0) {
+        next_spread(state);
+        return DSE_OK;
+    }
+    const struct optimal_delays delays = state->split[--state->n_split];
+    const double energy_j = energy_limit(state, delays.from);
+    double share, least;
+    if (energy_j <= state->energy_j)
+        return DSE_OK;
+    DSE_TRY(find_share(state, energy_j, delays.to, &share, &least, err));
+    if (least == INFINITY)
+        return DSE_OK;
+    if (delays.to > delays.from * narrow && state->n_split + 2 <= OPTIMAL_SPLIT_MAX) {
+        const double middle = sqrt(delays.from * delays.to);
+        state->split[state->n_split++] = (struct optimal_delays){middle, delays.to};
+        state->split[state->n_split++] = (struct optimal_delays){delays.from, middle};
+        return DSE_OK;
+    }
+    state->mixed = true;
+    DSE_TRY(sweep_mixed(state, state->limiting, share, energy_j, delays.to, &least, err));
+    begin_walk(state);
+    return DSE_OK;
+}
+
+/* A walk that has become long is one of a mixed price, if there is one. */
+static void leave_walk(struct optimal_search *state)
+{
+    const struct objective *objective = optimal_objective(state);
+    if (state->mixed || state->limiting == 0 || state->n_tile < WALK_TILES ||
+        !(objective->energy_exponent > 0 && objective->delay_exponent > 0))
+        return;
+    state->split[0] = (struct optimal_delays){state->delay, delay_limit(state, state->energy_j)};
+    state->n_split = 1;
+    state->phase = PHASE_SPLIT;
+}
+
+enum dse_status optimal_proof_step(struct optimal_search *state, enum engine_stop *stop,
+                                   struct dse_error *err)
+{
+    if (state->phase == PHASE_SWEEP) {
+        if (state->at < state->n_entry && !optimal_is_beaten(state, state->entry[state->at].cost))
+            return sweep_step(state, err);
+        *stop = engine_context_best(state->context) ? STOP_OPTIMAL : STOP_CONVERGED;
+        return DSE_OK;
+    }
+    if (state->phase == PHASE_SPLIT)
+        return split_step(state, err);
+    for (uint32_t i = 0; i < STEP_TILES && engine_context_left(state->context) > 0; i++) {
+        if (optimal_is_beaten(state, state->swept)) {
+            next_spread(state);
+            return DSE_OK;
+        }
+        if (!optimal_walk_next(state->walk) && state->walk->at == state->model.arch->n_level) {
+            state->phase = PHASE_SPLIT;
+            return DSE_OK;
+        }
+    }
+    state->n_tile += STEP_TILES;
+    leave_walk(state);
+    return DSE_OK;
+}
+
+double optimal_proof_bound(const struct optimal_search *state)
+{
+    double bound = engine_context_best_cost(state->context);
+    const bool only = state->begun && state->menu->n_pick == 1; /* no other places of the spread at hand */
+    if (state->at < state->n_entry)
+        bound = fmin(bound, fmax(only ? state->swept : 0, state->entry[state->at].cost));
+    if (state->at + 1 < state->n_entry)
+        bound = fmin(bound, state->entry[state->at + 1].cost);
+    return bound * (1 - slack);
+}

@@ -1,0 +1,101 @@
+/* The search of engine `optimal`: what its phases share (optimal_engine.c: a start, all spreads;
+ * optimal_proof.c: their proof). */
+#ifndef ENGINES_OPTIMAL_OPTIMAL_SEARCH_H
+#define ENGINES_OPTIMAL_OPTIMAL_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engines/driver/driver.h"
+#include "engines/driver/price_memo.h"
+#include "engines/mapspace/mapspace_descent.h"
+#include "engines/optimal/optimal_places.h"
+#include "engines/optimal/optimal_prefix.h"
+#include "engines/optimal/optimal_spreads.h"
+#include "engines/optimal/optimal_walk.h"
+
+enum { OPTIMAL_SPLIT_MAX = 40 };
+
+struct optimal_entry {
+    double cost; /* its quick bound */
+    uint32_t choice;
+    uint16_t place[ARCH_LEVEL_MAX];
+};
+
+enum optimal_phase { PHASE_START, PHASE_SPREADS, PHASE_SWEEP, PHASE_WALK, PHASE_SPLIT };
+
+/* Mappings that take so many cycles, without latencies. */
+struct optimal_delays {
+    double from, to;
+};
+
+struct optimal_search {
+    struct engine_context *context;
+    const struct mapspace *space;
+    enum optimal_phase phase;
+    /* start */
+    struct random_stream stream;
+    struct price_memo memo;
+    struct descent descent;
+    struct priced_mapping now;
+    uint64_t n_start;
+    bool descending;
+    /* proof */
+    struct optimal_model model;
+    struct optimal_price price[OPTIMAL_PRICE_MAX];
+    uint32_t n_price;
+    struct optimal_spreads spreads;
+    struct optimal_prefixes prefixes;
+    double decided[ARCH_LEVEL_MAX]; /* joules of a prefix whose next level is this one */
+    double least_cycles;            /* of all mappings, without latencies */
+    struct optimal_entry *entry;    /* (n_entry) lowest cost first, once all are there */
+    uint32_t n_entry, room, at;
+    uint32_t choice, n_choice;    /* of what the levels keep: the model's, and how many there are */
+    struct optimal_spread spread; /* the present one */
+    struct optimal_menu *menu;    /* its places */
+    bool begun, delayed;          /* the menu is that of the spread, the cycles are known */
+    struct optimal_watch watch;
+    struct optimal_sweep *sweep, *words;
+    struct optimal_walk *walk;
+    double delay;                     /* cycles that its mappings take at least, without latencies */
+    double energy_j;                  /* joules */
+    double swept;                     /* cost of its mappings at least; 0 before the sweep */
+    double cycles[OPTIMAL_PRICE_MAX]; /* (n_price) what each bandwidth needs at least */
+    uint32_t limiting;                /* the price with most of these, 0: none */
+    uint32_t n_tile;                  /* tiles that the walk has seen */
+    bool mixed;                       /* it goes by a mixed price, of 1 for what is as good as the best */
+    uint32_t n_split;
+    struct optimal_delays split[OPTIMAL_SPLIT_MAX]; /* (n_split) still to be looked at, the last first */
+};
+
+const struct objective *optimal_objective(const struct optimal_search *state);
+
+/* `cycles` without latencies. */
+double optimal_cost_of(const struct optimal_search *state, double energy_j, double cycles);
+
+/* Is nothing of this cost, or above, worth looking at? Costs are compared with the best less one part in
+ * 10^11, for rounding. */
+bool optimal_is_beaten(const struct optimal_search *state, double cost);
+
+/* Cycles of so many words' time; the evaluator rounds up after two divisions. */
+double optimal_whole_cycles(double cycles);
+
+/* The quick bound of a spread. */
+double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread);
+
+/* The model's levels keep what choice number `choice` says: bit by bit, a tensor is not kept where it need
+ * not be. `*valid`: every tensor is kept somewhere. */
+DSE_MUST_CHECK enum dse_status optimal_choose_keeps(struct optimal_search *state, uint32_t choice,
+                                                    bool *valid, struct dse_error *err);
+
+/* One step of the proof: of its sweeps, walks, or delays taken apart. */
+DSE_MUST_CHECK enum dse_status optimal_proof_step(struct optimal_search *state, enum engine_stop *stop,
+                                                  struct dse_error *err);
+
+/* What no mapping is below, of what the proof has seen so far. */
+double optimal_proof_bound(const struct optimal_search *state);
+
+/* Prices a mapping of the walk; false when the search has to end. */
+bool optimal_proof_visit(void *search, const struct mapping *mapping);
+
+#endif
