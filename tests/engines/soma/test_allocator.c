@@ -244,6 +244,42 @@ static void test_allocator_schedules_batch_4_in_4_mb(void **state)
     soma_case_close(&f.base);
 }
 
+/* What the first stage has found when it does not look at anything. */
+static double cost_begun(struct fixture *f, const struct soma_lfa *lfa, const struct soma_price *price)
+{
+    struct soma_allocator_options options = paper_options();
+    options.round_per_layer = 0;
+    options.iteration_max = 1;
+    struct soma_allocator *allocator = begin(f, &options, 0);
+    if (lfa)
+        soma_allocator_begin_at(allocator, lfa, price);
+    run(f, allocator, 1000);
+    check_best(f, soma_allocator_best(allocator));
+    const double cost = soma_allocator_best(allocator)->stage1.cost;
+    soma_allocator_free(allocator);
+    return cost;
+}
+
+/* It begins at the fusion that is given, and at its own where the buffer does not hold that. */
+static void test_allocator_begins_where_it_is_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct soma_allocator_options options = paper_options();
+    open_fixture(&f, "tests/known/soma/tiny6.yaml", 1 << 20, 8);
+    struct soma_allocator *allocator = begin(&f, &options, 0);
+    run(&f, allocator, 1000);
+    const struct soma_allocation *best = soma_allocator_best(allocator);
+    struct soma_price price = best->stage1;
+    const double own = cost_begun(&f, NULL, NULL);
+    assert_true(price.cost < own);
+    assert_true(cost_begun(&f, &best->lfa, &price) == price.cost);
+    price.buffer_max_byte = f.search.machine.buffer_byte + 1;
+    assert_true(cost_begun(&f, &best->lfa, &price) == own);
+    soma_allocator_free(allocator);
+    soma_case_close(&f.base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_allocator_stops_anywhere),
         cmocka_unit_test(test_allocator_finds_nothing_where_nothing_fits),
         cmocka_unit_test(test_allocator_schedules_batch_4_in_4_mb),
+        cmocka_unit_test(test_allocator_begins_where_it_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,6 +325,51 @@ static void test_dlsa_search_finds_the_optimum(void **state)
     assert_true(improved > N_CASE / 8 && tight > N_CASE / 2); /* the cases say something */
 }
 
+/* Two tiles of 10 cycles, the second of which reads a load past the buffer of 8 cycles in so many pieces, from
+ * `limit` on. */
+static void check_streamed(int32_t limit, uint32_t pieces, uint64_t expected)
+{
+    struct arena arena;
+    struct fused_tile tile[2] = {{.layer = 0, .cycle = 10}, {.layer = 1, .cycle = 10}};
+    struct fused_tensor load = {.kind = FUSED_WEIGHT,
+                                .layer = 1,
+                                .source = INT32_MIN,
+                                .dram_byte = 8,
+                                .start = limit,
+                                .end = 2,
+                                .producer_tile = -1,
+                                .first_use = 1,
+                                .last_use = 1,
+                                .last_read = 1,
+                                .limit = limit,
+                                .streamed = pieces};
+    uint32_t order = 0;
+    struct fused_schedule schedule = {
+        .n_tile = 2, .n_tensor = 1, .n_dram = 1, .tile = tile, .tensor = &load, .dram_order = &order};
+    const struct fused_machine machine = {
+        .buffer_byte = 100, .dram_rate = {1, 1}, .differs = true, .store_rate = {1, 1}};
+    uint64_t bound;
+    arena_init(&arena);
+    assert_true(fused_schedule_list_reads(&schedule, &arena));
+    ok(dlsa_bound(&schedule, &machine, machine.buffer_byte, &arena, &bound, &err));
+    assert_int_equal(bound, expected);
+    const struct fused_result result = evaluate(&schedule, &machine);
+    assert_int_equal(result.fault, FUSED_OK);
+    assert_int_equal(result.cycle, expected);
+    arena_free(&arena);
+}
+
+/* Worked out by hand. From the first tile on it comes in the shade of that; behind it, 10 + 8 + 10 cycles, or
+ * in four pieces, of which the first is there after two cycles and the others no later than they are needed,
+ * 10 + 2 + 10. */
+static void test_dlsa_bound_of_a_streamed_load(void **state)
+{
+    (void)state;
+    check_streamed(0, 1, 20);
+    check_streamed(1, 1, 28);
+    check_streamed(1, 4, 22);
+}
+
 /* No search ends below the bound, with other buffers too. */
 static void test_dlsa_bound_holds_on_random_schedules(void **state)
 {
@@ -474,6 +519,7 @@ int main(void)
         cmocka_unit_test(test_dlsa_moves_stay_valid),
         cmocka_unit_test(test_dlsa_choose_follows_bytes),
         cmocka_unit_test(test_dlsa_search_finds_the_optimum),
+        cmocka_unit_test(test_dlsa_bound_of_a_streamed_load),
         cmocka_unit_test(test_dlsa_bound_holds_on_random_schedules),
         cmocka_unit_test(test_dlsa_search_matches_the_published_stage2),
         cmocka_unit_test(test_dlsa_search_does_not_depend_on_steps),

@@ -14,6 +14,26 @@
 #include "engines/soma/search/plus_start.h"
 #include "tests/support/soma_case.h"
 
+/* Parts of layers and what goes past the buffer, each alone; rounds are for the layers before the cut. */
+static void test_search_is_large_in_parts_or_past_the_buffer(void **state)
+{
+    (void)state;
+    const struct network network = {.n_layer = 40};
+    struct soma_graph graph = {0};
+    struct soma_search search = {.context = {.network = &network, .graph = &graph}};
+    assert_false(soma_search_is_large(&search));
+    assert_true(soma_search_layers(&search) == 40);
+    search.layer_share = 1;
+    assert_false(soma_search_is_large(&search));
+    search.layer_share = 0.25;
+    assert_true(soma_search_is_large(&search));
+    assert_true(soma_search_layers(&search) == 10);
+    search.layer_share = 0;
+    graph.streams = 1u << TENSOR_WEIGHT;
+    assert_true(soma_search_is_large(&search));
+    assert_true(soma_search_layers(&search) == 40);
+}
+
 static void test_search_is_over_when_time_or_cancel_says_so(void **state)
 {
     (void)state;
@@ -161,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_search_that_is_over_begins_no_more),
+        cmocka_unit_test(test_search_is_large_in_parts_or_past_the_buffer),
         cmocka_unit_test(test_search_is_over_when_time_or_cancel_says_so),
         cmocka_unit_test(test_search_ends_earlier_by_what_is_reserved),
         cmocka_unit_test(test_search_that_is_over_polishes_no_more),
