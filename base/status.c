@@ -2,6 +2,7 @@
  * replaced. */
 #include "base/status.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,38 @@ static bool is_of_input(enum dse_status status)
     return status == DSE_BAD_INPUT || status == DSE_BAD_USAGE || status == DSE_IO || status == DSE_LIMIT;
 }
 
+/* Behind the number of a repetition: of "b12.conv", which `at` begins with a digit of, ".conv". NULL: it is no
+ * such number. */
+static const char *behind_number(const char *from, const char *at)
+{
+    if (at == from || !(isalpha((unsigned char)at[-1]) || at[-1] == '_') || !isdigit((unsigned char)*at))
+        return NULL;
+    while (isdigit((unsigned char)*at))
+        at++;
+    return *at == '.' ? at : NULL;
+}
+
+/* The same words, but for the numbers of a block's repetitions (b1.conv, b2.conv). */
+static bool are_alike(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+    while (*x && *y) {
+        const char *past_x = behind_number(a, x), *past_y = behind_number(b, y);
+        if (past_x && past_y) {
+            x = past_x;
+            y = past_y;
+        } else if (*x++ != *y++)
+            return false;
+    }
+    return *x == *y;
+}
+
+static bool is_repeated(const struct dse_error *a, const struct dse_error *b)
+{
+    return strcmp(a->file, b->file) == 0 &&
+           (a->line == b->line && a->line > 0 ? are_alike(a->text, b->text) : strcmp(a->text, b->text) == 0);
+}
+
 enum dse_status dse_note(struct dse_faults *faults, enum dse_status status, struct dse_error *err)
 {
     if (!faults || !is_of_input(status))
@@ -97,8 +130,7 @@ enum dse_status dse_note(struct dse_faults *faults, enum dse_status status, stru
     size_t n_kept = faults->n < DSE_FAULT_MAX ? faults->n : DSE_FAULT_MAX;
     bool is_there = false;
     for (size_t i = 0; i < n_kept; i++)
-        is_there |=
-            strcmp(faults->fault[i].text, err->text) == 0 && strcmp(faults->fault[i].file, err->file) == 0;
+        is_there |= is_repeated(&faults->fault[i], err);
     if (!is_there && faults->n < DSE_FAULT_MAX)
         faults->fault[faults->n] = *err;
     faults->n += !is_there;

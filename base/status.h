@@ -72,7 +72,8 @@ struct dse_faults {
 };
 
 /* What becomes of `status` and `err`: with `faults` an error of the input is taken up, unless the same words
- * are there already, and DSE_OK is returned; else `status`. */
+ * are there already, or those of another repetition of a block (b1.conv, b2.conv) for the same line, and
+ * DSE_OK is returned; else `status`. */
 DSE_MUST_CHECK enum dse_status dse_note(struct dse_faults *faults, enum dse_status status,
                                         struct dse_error *err);
 

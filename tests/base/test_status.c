@@ -98,6 +98,33 @@ static void test_status_try_returns_early(void **state)
     assert_int_equal(reached, 1);
 }
 
+static size_t noted(struct dse_faults *faults, const char *file, int line, const char *text)
+{
+    struct dse_error err;
+    (void)dse_fail_at(&err, DSE_BAD_INPUT, file, line, "%s", text);
+    assert_int_equal(dse_note(faults, DSE_BAD_INPUT, &err), DSE_OK);
+    return faults->n;
+}
+
+/* The same words count once, also for another repetition of a block in the same line; nothing else does. */
+static void test_status_notes_what_is_new(void **state)
+{
+    (void)state;
+    static struct dse_faults faults;
+    assert_int_equal(noted(&faults, "n.yaml", 8, "layer b9.a: K 3 of b9.x"), 1);
+    assert_int_equal(noted(&faults, "n.yaml", 8, "layer b9.a: K 3 of b9.x"), 1);
+    assert_int_equal(noted(&faults, "n.yaml", 8, "layer b10.a: K 3 of b10.x"), 1);
+    assert_int_equal(noted(&faults, "n.yaml", 8, "layer b10.a: K 3 of b1.x"), 1);
+    assert_int_equal(noted(&faults, "n.yaml", 8, "layer b10.a: K 4 of b10.x"), 2);
+    assert_int_equal(noted(&faults, "n.yaml", 8, "layer b10.b: K 3 of b10.x"), 3);
+    assert_int_equal(noted(&faults, "n.yaml", 9, "layer b10.a: K 3 of b10.x"), 4);
+    assert_int_equal(noted(&faults, "m.yaml", 8, "layer b10.a: K 3 of b10.x"), 5);
+    assert_int_equal(noted(&faults, "n.yaml", 8, "scale 1.5 and -1.5"), 6);
+    assert_int_equal(noted(&faults, "n.yaml", 8, "scale 2.5 and -1.5"), 7);
+    assert_int_equal(noted(&faults, "n.yaml", 8, "layer b9.a: K 3 of b9.x again"), 8);
+    assert_int_equal(dse_faults_count(&faults), 11);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +135,7 @@ int main(void)
         cmocka_unit_test(test_status_text_has_no_control_characters),
         cmocka_unit_test(test_status_file_may_be_its_own),
         cmocka_unit_test(test_status_try_returns_early),
+        cmocka_unit_test(test_status_notes_what_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
