@@ -59,6 +59,8 @@ static enum dse_status read_options(const struct cli_args *args, struct map_job 
     settings->seed = seed;
     settings->max_evaluations = max_evaluations;
     settings->max_seconds = (double)max_seconds;
+    if (cli_value(args, "bound"))
+        DSE_TRY(bound_effort_parse(cli_value(args, "bound"), &settings->bound_effort, err));
     if (cli_value(args, "accounting"))
         DSE_TRY(accounting_named(cli_value(args, "accounting"), &settings->accounting, err));
     for (size_t i = 0; i < args->n_value; i++) {
@@ -332,6 +334,7 @@ static const struct cli_option options[] = {
     {"layer", 'l', "NAME", "only this layer; repeatable"},
     {"batch", 'b', "N", "samples (default: what the network says, else 1)"},
     {"seed", 's', "N", "of the random streams (default 0)"},
+    {"bound", 0, "HOW", "lower bounds: auto (default: a tenth of the search's work), quick, strong"},
     {"max-evaluations", 'n', "N",
      "cost-model calls per layer, or of a schedule (default: the engine's own rule)"},
     {"max-seconds", 't', "N", "time per layer; results then depend on the machine"},

@@ -7,7 +7,7 @@
 
 enum {
     N_BEFORE = 10,
-    N_BEHIND = 5,
+    N_BEHIND = 6,
     COLUMN_MAX = N_BEFORE + MEASURE_VALUE_MAX + N_BEHIND + MAPPING_COLUMN_MAX
 };
 
@@ -25,11 +25,9 @@ static const struct cell_column before[N_BEFORE] = {
     {.name = "bound_edp_ratio", .title = "edp/bound", .look = LOOK_FIXED, .digit = 3},
 };
 static const struct cell_column behind[N_BEHIND] = {
-    CELL_COLUMN("evaluations", "evaluations", LOOK_COUNT),
-    CELL_COLUMN("stop", "stop", LOOK_TEXT),
-    CELL_COLUMN("padded", NULL, LOOK_TEXT),
-    {.name = "reason", .json_only = 1},
-    {.name = "mapping", .json_only = 1},
+    CELL_COLUMN("bound_kind", NULL, LOOK_TEXT), CELL_COLUMN("evaluations", "evaluations", LOOK_COUNT),
+    CELL_COLUMN("stop", "stop", LOOK_TEXT),     CELL_COLUMN("padded", NULL, LOOK_TEXT),
+    {.name = "reason", .json_only = 1},         {.name = "mapping", .json_only = 1},
 };
 
 /* What a network has, too, stands among the metrics; other measured values have a table of their own for
@@ -70,6 +68,7 @@ static void add_row(const struct layer_record *row, const struct metric *const *
     cells_real(cells, row->bound_edp_ratio);
     for (size_t i = 0; i < n_measured; i++)
         measured_cell(cells, measured[i], &row->extra[i]);
+    cells_text(cells, row->bound_kind);
     cells_count(cells, row->evaluations);
     cells_text(cells, row->stop);
     cells_text(cells, row->padded && row->padded[0] ? row->padded : NULL);
@@ -104,6 +103,7 @@ static struct layer_record total_row(const struct map_report *r, const struct me
     for (size_t i = 0, at = 0; i < n_measured; i++)
         if (is_inline(measured[i]))
             row.extra[i] = p->extra[at++];
+    row.bound_kind = p->bound_kind;
     row.evaluations = p->evaluations;
     row.stop = p->stop;
     return row;

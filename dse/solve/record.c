@@ -90,6 +90,7 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
         row->bound_latency_ratio = e->latency_s / result->bound.latency_s;
         row->bound_energy_ratio = e->energy_j / result->bound.energy_j;
         row->bound_edp_ratio = e->edp_js / result->bound.edp_js;
+        row->bound_kind = bound_kind_text(result->found.bound_kind);
     }
     struct level_values *levels = empty_levels(source, arena);
     for (uint32_t l = 0; levels && l < source->arch->n_level; l++) {
@@ -213,6 +214,7 @@ static enum dse_status fill_totals(const struct record_source *source, const str
 {
     double bound_latency_s = 0, bound_energy_j = 0, bound_root = 0;
     bool bounded = true;
+    enum bound_kind weakest = BOUND_PROOF;
     struct level_values *levels = empty_levels(source, arena);
     DSE_TRY(arena_check(arena, "the totals of a point", err));
     fold(source, point, NULL);
@@ -224,6 +226,7 @@ static enum dse_status fill_totals(const struct record_source *source, const str
         bound_energy_j += (double)layer[i].count * result->bound.energy_j;
         bound_root += (double)layer[i].count * sqrt(result->bound.edp_js);
         bounded = bounded && result->bounded;
+        weakest = result->found.bound_kind < weakest ? result->found.bound_kind : weakest;
     }
     point->level = levels;
     point->edp_js = point->energy_j * point->latency_s;
@@ -237,6 +240,7 @@ static enum dse_status fill_totals(const struct record_source *source, const str
         point->bound_latency_ratio = point->latency_s / bound_latency_s;
         point->bound_energy_ratio = point->energy_j / bound_energy_j;
         point->bound_edp_ratio = point->edp_js / bound_edp_js;
+        point->bound_kind = bound_kind_text(weakest);
     }
     return DSE_OK;
 }

@@ -159,6 +159,8 @@ static void hash_settings(const struct solve_settings *s, const struct architect
         hash_node(state, s->constraints);
     if (s->further)
         hash_node(state, s->further);
+    if (s->bound_effort != BOUND_AUTO)
+        hash_u64(state, s->bound_effort);
     measure_hash(&s->measure, state);
 }
 
@@ -298,6 +300,7 @@ static enum dse_status make_task(const struct solve_settings *s, const struct so
         .seed = s->seed,
         .key = stream_key(s->engine, compiled->problem_key),
         .budget = {s->max_evaluations, s->max_seconds, cancel},
+        .bound_effort = s->bound_effort,
     };
     task->file = option_files_all(s->files, &task->n_file);
     return make_constraints(s, compiled->problem, arch, arena, &task->constraints, err);

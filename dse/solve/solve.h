@@ -32,6 +32,7 @@ struct solve_settings {
     const struct accounting *accounting; /* chosen; NULL: the engine's first that takes the machine */
     struct objective objective;
     uint64_t seed;
+    enum bound_effort bound_effort;  /* for the lower bounds of mappings */
     uint64_t max_evaluations;        /* per task; 0: the engine's own rule ends it */
     double max_seconds;              /* per task; 0: no limit */
     double point_max_seconds;        /* what max_seconds is an even share of; 0: of nothing */

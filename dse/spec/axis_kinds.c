@@ -58,6 +58,12 @@ static enum dse_status set_seed(const struct axis_value *value, struct solve_set
                     value->variable ? " to 2^53" : "");
 }
 
+static enum dse_status set_bound(const struct axis_value *value, struct solve_settings *settings,
+                                 struct dse_error *err)
+{
+    return bound_effort_parse(value->text, &settings->bound_effort, err);
+}
+
 static enum dse_status set_constraints(const struct axis_value *value, struct solve_settings *settings,
                                        struct dse_error *err)
 {
@@ -75,6 +81,7 @@ static const struct axis_kind kinds[] = {
     {"accounting", SPEC_SETTING, true, NULL, set_accounting, "accounting_chosen"},
     {"objective", SPEC_OBJECTIVE, true, NULL, set_objective, NULL},
     {"seed", SPEC_SEED, true, always, set_seed, NULL},
+    {"bound", SPEC_SETTING, true, NULL, set_bound, "bound_effort"},
     {"constraints", SPEC_CONSTRAINTS, false, NULL, set_constraints, NULL},
     {"option.", SPEC_OPTION, false, option_is_numeric, set_option, NULL},
     {"point", SPEC_POINT, false, always, NULL, NULL},

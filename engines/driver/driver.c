@@ -362,6 +362,8 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     if (status == DSE_OK && result->feasible)
         status =
             engine->kind == ENGINE_SCHEDULER ? confirm_schedule(context, err) : confirm_mapping(context, err);
+    if (status == DSE_OK && result->feasible && engine->kind == ENGINE_MAPPER)
+        status = driver_bound(context, err);
     if (status == DSE_OK && !result->feasible)
         explain(context);
     eval_workspace_delete(context->own_workspace);

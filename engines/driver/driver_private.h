@@ -51,6 +51,10 @@ DSE_MUST_CHECK enum dse_status driver_use_evaluator(struct engine_context *conte
 bool driver_is_cancelled(const struct engine_context *context);
 bool driver_time_is_up(const struct engine_context *context);
 
+/* Raise the lower bounds of the mapping found by what the search knows, and as far as the task's bound effort
+ * goes. DSE_NO_MEMORY; DSE_INTERNAL: the mapping is below them. */
+DSE_MUST_CHECK enum dse_status driver_bound(struct engine_context *context, struct dse_error *err);
+
 /* A mapping was priced (context->last): offer it to the shortlist. */
 void driver_list(struct engine_context *context, const struct mapping *mapping);
 

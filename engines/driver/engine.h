@@ -21,6 +21,7 @@
 
 struct core_cache;           /* costmodel/fused/core_cache.h */
 struct engine_question;      /* engines/driver/engine_fit.h */
+struct mapspace;             /* engines/mapspace/mapspace.h */
 struct mapspace_constraints; /* engines/mapspace/mapspace_constraints.h */
 struct network;              /* costmodel/model/network.h */
 struct unrolling;            /* costmodel/interstellar/unrolling.h */
@@ -90,6 +91,44 @@ struct engine_slow_price {
                               uint64_t *cycle, struct dse_error *err);
 };
 
+/* How much may be spent on the lower bounds of a mapping that was found. */
+#define BOUND_EFFORT_LIST(X)                                                                                 \
+    X(BOUND_AUTO, "auto")          /* a tenth of the search, in evaluations */                               \
+    X(BOUND_EFFORT_QUICK, "quick") /* nothing: the accounting's own */                                       \
+    X(BOUND_STRONG, "strong")      /* what it takes, up to BOUND_STRONG_EVALUATIONS */
+
+/* What the lower bound of the objective is, the weakest first. */
+#define BOUND_KIND_LIST(X)                                                                                   \
+    X(BOUND_QUICK, "quick")     /* the accounting's own: one for all spatial factors */                      \
+    X(BOUND_SPREADS, "spreads") /* the least over all spatial factors */                                     \
+    X(BOUND_TILES, "tiles")     /* of those that come first, over all tiles as well */                       \
+    X(BOUND_PROOF, "proof")     /* no mapping is better */
+
+#define BOUND_ENUM(code, text) code,
+enum bound_effort { BOUND_EFFORT_LIST(BOUND_ENUM) BOUND_EFFORT_COUNT };
+enum bound_kind { BOUND_KIND_LIST(BOUND_ENUM) BOUND_KIND_COUNT };
+#undef BOUND_ENUM
+
+enum { BOUND_STRONG_EVALUATIONS = 5000000 };
+
+const char *bound_kind_text(enum bound_kind kind);
+
+/* The effort of a word. DSE_BAD_INPUT with what is accepted. */
+DSE_MUST_CHECK enum dse_status bound_effort_parse(const char *word, enum bound_effort *effort,
+                                                  struct dse_error *err);
+
+/* A mapping whose lower bounds are asked for: the loop nest and machine, and what it costs. */
+struct bound_question {
+    const struct problem *problem;
+    const struct architecture *arch;
+    const struct mapspace_constraints *constraints; /* NULL: none */
+    const struct mapspace *space;                   /* of these, the mapping's */
+    struct objective objective;                     /* the first to be bounded */
+    double energy_j, latency_s;
+    uint64_t work;            /* in tenths of an evaluation */
+    const atomic_int *cancel; /* may be NULL; then the bounds do not matter any more */
+};
+
 /* What is to be solved. All pointers are borrowed and const for the whole search. */
 struct engine_task {
     const struct evaluator *evaluator; /* mapper: problem + architecture, compiled */
@@ -110,6 +149,7 @@ struct engine_task {
     uint64_t seed;
     uint64_t key; /* content hash of the task: with the seed it makes the random streams */
     struct engine_budget budget;
+    enum bound_effort bound_effort; /* mapper: for the lower bounds of what is found */
     /* scheduler: costs of tiles, shared by tasks and threads; NULL: the engine's own */
     struct core_cache *core_cache;
     /* scheduler: threads it may use for independent starts; 0 counts as 1. Never changes what is found */
@@ -135,6 +175,7 @@ struct engine_result {
     double cost;
     double bound;                   /* a lower bound on the cost over the whole space; 0 when none is known */
     struct lower_bound lower_bound; /* mapper: of the problem searched, hence of the padded one when padded */
+    enum bound_kind bound_kind;     /* mapper: what the one of the objective is */
     bool padded;                    /* a problem with larger bounds was searched */
     uint32_t padded_bound[PROBLEM_DIM_MAX]; /* (n_dim) the bounds searched; set when padded */
     enum engine_stop stop;
@@ -236,6 +277,10 @@ struct engine {
      * them. DSE_BAD_INPUT: it is none of ours, or damaged; `path` is for the message. */
     enum dse_status (*read_file)(size_t option, const char *path, const void *bytes, size_t n_byte,
                                  struct arena *arena, const void **content, struct dse_error *err);
+    /* mapper: raises the lower bounds of any mapper's answer by what it knows, by one of its accountings.
+     * Changes nothing where it does not take machine or problem. Deterministic. NULL: it cannot */
+    enum dse_status (*strengthen)(const struct bound_question *question, struct arena *arena,
+                                  struct lower_bound *bound, enum bound_kind *kind, struct dse_error *err);
     size_t state_byte; /* private state, zeroed, from the arena */
     /* Prepare for a task that the hooks above take. */
     enum dse_status (*init)(void *state, struct engine_context *context, struct dse_error *err);

@@ -43,6 +43,27 @@ uint32_t mapspace_optional(const struct mapspace *space, uint32_t l)
     return space->optional[l];
 }
 
+double mapspace_keep_choices(const struct mapspace *space)
+{
+    double n = 1;
+    for (uint32_t l = 0; l < space->arch->n_level; l++)
+        n *= 1u << __builtin_popcount(space->optional[l]);
+    return n;
+}
+
+bool mapspace_keep_choice(const struct mapspace *space, uint32_t choice, uint8_t *keep)
+{
+    uint32_t kept = 0;
+    for (uint32_t l = 0; l < space->arch->n_level; l++) {
+        keep[l] = space->base.level[l].keep;
+        for (uint32_t rest = space->optional[l]; rest; rest &= rest - 1, choice >>= 1)
+            if (choice & 1u)
+                keep[l] = (uint8_t)(keep[l] & ~(rest & (~rest + 1u)));
+        kept |= keep[l];
+    }
+    return kept == (1u << space->problem->n_tensor) - 1;
+}
+
 uint32_t mapspace_fixed_order(const struct mapspace *space, uint32_t l, uint8_t *order)
 {
     memcpy(order, space->base.level[l].temporal_order, space->problem->n_dim);

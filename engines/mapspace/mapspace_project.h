@@ -27,6 +27,11 @@ uint32_t mapspace_places(const struct mapspace *space, struct mapspace_place *pl
 uint32_t mapspace_keeps(const struct mapspace *space, uint32_t l);
 uint32_t mapspace_optional(const struct mapspace *space, uint32_t l);
 
+/* How many choices there are of what levels keep, 2^64 at most; and what they keep (n_level) by number
+ * `choice`: bit by bit, a tensor is not kept where it need not be. False: a tensor is kept nowhere. */
+double mapspace_keep_choices(const struct mapspace *space);
+bool mapspace_keep_choice(const struct mapspace *space, uint32_t choice, uint8_t *keep);
+
 /* The loops whose place in a level's temporal order is fixed, innermost first, with all others after them:
  * writes `order` (n_dim), returns how many are fixed. */
 uint32_t mapspace_fixed_order(const struct mapspace *space, uint32_t l, uint8_t *order);

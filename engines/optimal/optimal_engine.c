@@ -14,6 +14,7 @@
 #include "engines/mapspace/mapspace_move.h"
 #include "engines/mapspace/mapspace_project.h"
 #include "engines/optimal/optimal_search.h"
+#include "engines/optimal/row_bound.h"
 
 enum { OPTION_STARTS, OPTION_BYPASS, N_OPTION };
 enum { STEP_BLOCKS = 200, STEP_SPREADS = 20000, SPREAD_ROOM = 1024 };
@@ -251,6 +252,7 @@ const struct engine engine_optimal = {
     .takes_only = "machines without link transfers; convolutions, depthwise ones and matrix products",
     .takes_machine = takes_machine,
     .takes_task = takes_task,
+    .strengthen = row_bound,
     .state_byte = sizeof(struct optimal_search),
     .init = optimal_init,
     .step = optimal_step_engine,

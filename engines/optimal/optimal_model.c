@@ -153,14 +153,14 @@ enum dse_status optimal_model_keep(struct optimal_model *model, const uint8_t *k
     memcpy(model->keep, keep, model->arch->n_level);
     for (uint32_t t = 0; t < model->problem->n_tensor; t++)
         add_events(model, t);
-    for (uint32_t l = 0; l < model->arch->n_level; l++)
+    for (uint32_t l = 0; model->lattice.n && l < model->arch->n_level; l++)
         DSE_TRY(optimal_fits(model, l, keep[l], &model->fits[l], err));
     return DSE_OK;
 }
 
-enum dse_status optimal_model_new(const struct problem *problem, const struct architecture *arch,
-                                  const struct mapspace_constraints *constraints, struct arena *arena,
-                                  struct optimal_model *out, struct dse_error *err)
+enum dse_status optimal_model_init(const struct problem *problem, const struct architecture *arch,
+                                   const struct mapspace_constraints *constraints, struct arena *arena,
+                                   struct optimal_model *out, struct dse_error *err)
 {
     uint8_t keep[ARCH_LEVEL_MAX];
     *out = (struct optimal_model){.problem = problem,
@@ -169,7 +169,6 @@ enum dse_status optimal_model_new(const struct problem *problem, const struct ar
                                   .arena = arena,
                                   .macs = (double)problem_macs(problem),
                                   .window = -1};
-    DSE_TRY(lattice_new(problem, arena, &out->lattice, err));
     for (uint32_t d = 0; d < problem->n_dim; d++)
         out->partner[d] = (uint8_t)problem->n_dim;
     for (uint32_t t = 0; t < problem->n_tensor; t++) {
@@ -187,6 +186,22 @@ enum dse_status optimal_model_new(const struct problem *problem, const struct ar
     }
     optimal_limit_factors(out);
     return optimal_model_keep(out, keep, err);
+}
+
+enum dse_status optimal_model_add_tiles(struct optimal_model *model, struct dse_error *err)
+{
+    uint8_t keep[ARCH_LEVEL_MAX];
+    memcpy(keep, model->keep, sizeof keep);
+    DSE_TRY(lattice_new(model->problem, model->arena, &model->lattice, err));
+    return optimal_model_keep(model, keep, err);
+}
+
+enum dse_status optimal_model_new(const struct problem *problem, const struct architecture *arch,
+                                  const struct mapspace_constraints *constraints, struct arena *arena,
+                                  struct optimal_model *out, struct dse_error *err)
+{
+    DSE_TRY(optimal_model_init(problem, arch, constraints, arena, out, err));
+    return optimal_model_add_tiles(out, err);
 }
 
 /* Different values of a rank for factors n and m of its dimensions, at least: sums of two sets. */

@@ -67,6 +67,14 @@ DSE_MUST_CHECK enum dse_status optimal_model_new(const struct problem *problem,
                                                  struct arena *arena, struct optimal_model *out,
                                                  struct dse_error *err);
 
+/* The same but for `lattice` and `fits`, which the other adds: quick bounds of spreads need no more. */
+DSE_MUST_CHECK enum dse_status optimal_model_init(const struct problem *problem,
+                                                  const struct architecture *arch,
+                                                  const struct mapspace_constraints *constraints,
+                                                  struct arena *arena, struct optimal_model *out,
+                                                  struct dse_error *err);
+DSE_MUST_CHECK enum dse_status optimal_model_add_tiles(struct optimal_model *model, struct dse_error *err);
+
 /* From now on the levels keep these tensors (n_level), some of those that they kept at first. DSE_NO_MEMORY.
  */
 DSE_MUST_CHECK enum dse_status optimal_model_keep(struct optimal_model *model, const uint8_t *keep,

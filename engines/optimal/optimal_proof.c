@@ -37,22 +37,13 @@ double optimal_whole_cycles(double cycles)
     return ceil(cycles * (1 - 1e-12));
 }
 
-/* The model's levels keep what choice number `choice` says: bit by bit, a tensor is not kept where it need
- * not be. `*valid`: every tensor is kept somewhere. */
+/* The model's levels keep what choice number `choice` says. `*valid`: every tensor is kept somewhere. */
 enum dse_status optimal_choose_keeps(struct optimal_search *state, uint32_t choice, bool *valid,
                                      struct dse_error *err)
 {
     uint8_t keep[ARCH_LEVEL_MAX];
-    uint32_t kept = 0, left = choice;
-    for (uint32_t l = 0; l < state->model.arch->n_level; l++) {
-        keep[l] = (uint8_t)mapspace_keeps(state->space, l);
-        for (uint32_t rest = mapspace_optional(state->space, l); rest; rest &= rest - 1, left >>= 1)
-            if (left & 1u)
-                keep[l] = (uint8_t)(keep[l] & ~(rest & (~rest + 1u)));
-        kept |= keep[l];
-    }
     state->choice = choice;
-    *valid = kept == (1u << state->model.problem->n_tensor) - 1;
+    *valid = mapspace_keep_choice(state->space, choice, keep);
     return *valid ? optimal_model_keep(&state->model, keep, err) : DSE_OK;
 }
 

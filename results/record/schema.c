@@ -18,7 +18,9 @@
     }
 #define COLUMN_REASON(R) COLUMN(R, reason, TEXT, "Why it is not ok")
 #define COLUMNS_SEARCH(R)                                                                                    \
-    COLUMN(R, stop, TEXT, "Why the search ended"), COLUMN(R, evaluations, U64, "Cost-model evaluations"),    \
+    COLUMN(R, stop, TEXT, "Why the search ended"),                                                           \
+        COLUMN(R, bound_kind, TEXT, "What the lower bound of the objective is"),                             \
+        COLUMN(R, evaluations, U64, "Cost-model evaluations"),                                               \
         COLUMN(R, draws, U64, "Candidates looked at, valid or not")
 #define COLUMN_SECONDS(R)                                                                                    \
     {                                                                                                        \

@@ -122,6 +122,7 @@ struct point_record {
     uint64_t n_layer_mapped;    /* layers of the network that got a mapping (repeats counted) */
     uint64_t n_layer;           /* rows in OUT.layers.csv; set by journal_append */
     const char *accounting;     /* which cost accounting priced it: "timeloop", "soma", "soma-compat" */
+    const char *bound_kind;     /* what the lower bound of the objective is, NULL: none is known */
     const char *stop;           /* optimal | converged | max_evaluations | max_seconds */
     uint64_t evaluations;
     uint64_t draws;                   /* candidates looked at, valid or not; at least `evaluations` */
@@ -137,6 +138,7 @@ struct layer_record {
     const char *reason;
     METRICS_OF_RECORD;
     union metric_value extra[RESULT_EXTRA_MAX]; /* (schema->n_extra[RESULT_LAYERS]) */
+    const char *bound_kind;
     const char *stop;
     uint64_t evaluations;
     uint64_t draws;
