@@ -4,7 +4,9 @@
  * times, (n' + m' - 1) (n / n' + m / m' - 1) >= n + m - 1), an irrelevant one only adds. What instances
  * that share a port are charged less (docs/cost-model.md, "Energy of levels and MACs") is taken off. Parts
  * of blocks count as such; left out are routers, the networks to the MACs, and the fills of a window where
- * two loops share it, or yet may, which rounding may lower.  * The MACs' accesses are divided by the
+ * two loops share it, or yet may, which rounding may lower.
+ *
+ * The MACs' accesses are divided by the
  * irrelevant factors inside. No dimension is irrelevant to two tensors, so that what is divided by all
  * together is at most the children that are left, but for windows: where both dimensions of a rank are
  * spread its tiles overlap, by no more than the shorter of the two. */
