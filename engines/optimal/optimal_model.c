@@ -8,7 +8,8 @@
  * in one rank, whose two dimensions have moves a and b (steps times extents). Products of bounds make the
  * condition a x = b y with whole numbers x, y > 0 (with y = 0 the first bound would divide 1); where the
  * one dimension can have but one more loop, y = 1, or the condition is b = a x: a divides b. After a slide
- * (t_0 = s_0) the first move counts twice: y = 0 is possible only if the first bound divides 2. */
+ * (t_0 = s_0) the first move counts twice: y = 0 is possible only if the first bound divides 2, and a single
+ * loop of the other dimension has to move by 2 a at least. */
 #include "engines/optimal/optimal_model.h"
 
 #include <assert.h>
@@ -302,16 +303,16 @@ void optimal_close_words(const struct optimal_model *model, const struct optimal
 static bool may_match(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,
                       uint32_t node, uint32_t p, bool twice)
 {
-    const uint32_t q = model->partner[p];
+    const uint32_t q = model->partner[p], last = spread->tiles->n - 1;
     if (q >= model->problem->n_dim)
         return false;
-    const uint32_t here = spread->tiles->extent[p][node] * spread->span[l][p];
-    const uint32_t there = spread->tiles->extent[q][node] * spread->span[l][q];
+    const uint32_t *tile_p = spread->tiles->extent[p], *tile_q = spread->tiles->extent[q];
+    if (tile_p[node] == tile_p[last] || tile_q[node] == tile_q[last]) /* no more loops of it */
+        return false;
+    const uint32_t here = tile_p[node] * spread->span[l][p], there = tile_q[node] * spread->span[l][q];
     const uint32_t left_p = model->problem->bound[p] / here, left_q = model->problem->bound[q] / there;
     const uint64_t a = (uint64_t)model->step[p] * here, b = (uint64_t)model->step[q] * there;
-    if (left_p == 1 || left_q == 1)
-        return false;
-    if (is_prime(left_q) && b % a != 0)
+    if (is_prime(left_q) && (b % a != 0 || (twice && b < 2 * a)))
         return false;
     return !is_prime(left_p) || (twice ? 2 : 1) * a % b == 0;
 }
@@ -320,6 +321,18 @@ bool optimal_may_slide_on(const struct optimal_model *model, const struct optima
                           uint32_t node, uint32_t p)
 {
     return may_match(model, spread, l, node, p, true);
+}
+
+bool optimal_may_slide_twice(const struct optimal_model *model, const struct optimal_spread *spread,
+                             uint32_t l, uint32_t node, uint32_t p)
+{
+    const uint32_t last = spread->tiles->n - 1, q = model->partner[p];
+    const uint32_t *tile_p = spread->tiles->extent[p], *tile_q = spread->tiles->extent[q];
+    const uint32_t left = tile_p[last] / tile_p[node];
+    /* moves of the other dimension in between may make up for a spread */
+    const bool other = tile_q[node] < tile_q[last];
+    return left % 2 == 0 && left > 2 && l + 1 < model->arch->n_level &&
+           (other || spread->factor[l + 1][p] == 1);
 }
 
 bool optimal_may_match(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,

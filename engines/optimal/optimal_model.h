@@ -123,9 +123,14 @@ double optimal_slide_words(const struct optimal_model *model, const struct optim
                            uint32_t l, uint32_t node, uint32_t p, bool after);
 
 /* May a loop further out move the window by as much as one of dimension p that begins at `node` of level l,
- * so that it slides on (apart from two loops of p, the inner one of bound 2)? */
+ * so that it slides on (apart from a further loop of p itself)? */
 bool optimal_may_slide_on(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,
                           uint32_t node, uint32_t p);
+
+/* May a further loop of p do so if the one at `node` of level l is of bound 2? Its tile is twice as far then,
+ * unless p is also spread in between. */
+bool optimal_may_slide_twice(const struct optimal_model *model, const struct optimal_spread *spread,
+                             uint32_t l, uint32_t node, uint32_t p);
 
 /* The tensor whose events stay open under loops of dimension d, or -1: no dimension has two. */
 int optimal_stationary(const struct optimal_model *model, uint32_t d);

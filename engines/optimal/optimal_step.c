@@ -90,11 +90,11 @@ static uint32_t add_slide(const struct optimal_model *model, const struct optima
     const uint32_t end = lattice_mix(spread->tiles, from, to, 1u << p);
     const uint32_t times = spread->tiles->extent[p][to] / spread->tiles->extent[p][from];
     const uint32_t rank = 1u << p | 1u << model->partner[p] | ~model->relevant[model->window];
-    const bool more = spread->tiles->extent[p][to] < spread->tiles->extent[p][spread->tiles->n - 1];
     double spent = close_all(model, spread, price, l, mask & 0xffffu & ~open & ~direct, from);
     /* a further loop of p may slide on if this one is of bound 2 and no loop of the level breaks it */
     const bool slides_on = optimal_may_slide_on(model, spread, l, from, p) ||
-                           (times == 2 && more && lattice_mix(spread->tiles, from, to, rank) == to);
+                           (times == 2 && optimal_may_slide_twice(model, spread, l, from, p) &&
+                            lattice_mix(spread->tiles, from, to, rank) == to);
     for (uint32_t e = 0; e < model->n_event; e++)
         if (is_open(direct, e))
             spent += slide_price(model, spread, price, e, l, from, end, p, slides_on);
@@ -144,9 +144,10 @@ static double pass_loop(const struct optimal_model *model, const struct optimal_
     if (*node == from && *mask >> OPTIMAL_DIRECT && model->partner[p] < model->problem->n_dim) {
         const uint32_t *tile = spread->tiles->extent[p];
         const uint32_t rank = 1u << p | 1u << model->partner[p] | ~model->relevant[model->window];
-        const bool slides_on = optimal_may_slide_on(model, spread, l, from, p) ||
-                               (tile[end] == 2 * tile[from] && tile[end] < tile[spread->tiles->n - 1] &&
-                                lattice_mix(spread->tiles, from, to, rank) == to);
+        const bool slides_on =
+            optimal_may_slide_on(model, spread, l, from, p) ||
+            (tile[end] == 2 * tile[from] && optimal_may_slide_twice(model, spread, l, from, p) &&
+             lattice_mix(spread->tiles, from, to, rank) == to);
         for (uint32_t e = 0; e < model->n_event; e++) {
             if (!is_open(*mask >> OPTIMAL_DIRECT, e))
                 continue;

@@ -324,16 +324,13 @@ static bool slide_on(struct optimal_sweep *sweep, uint32_t l, uint32_t p, uint32
     uint32_t two[PROBLEM_DIM_MAX]; /* a loop of bound 2, and more of p further out */
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
         two[d] = d == p ? 2 : 1;
-    const uint32_t most = tiles->extent[p][tiles->n - 1];
-    if (most % 2 != 0)
+    if (tiles->extent[p][tiles->n - 1] % 2 != 0)
         return true;
     const uint32_t by = lattice_node(tiles, two);
     fill(run, tiles->n);
-    for (uint32_t i = 0; i + by < tiles->n; i++) {
-        const uint32_t left = most / tiles->extent[p][i];
-        if (left % 2 == 0 && left > 2)
+    for (uint32_t i = 0; i + by < tiles->n; i++)
+        if (optimal_may_slide_twice(model, &sweep->spread, l, i, p))
             run[i + by] = from[i];
-    }
     double *short_rest = sweep->scratch[2];
     fill(short_rest, tiles->n);
     if (!end_run(sweep, l, still, open, rank & ~(1u << p), run, short_rest))
