@@ -21,7 +21,7 @@ enum { STEP_BLOCKS = 200, STEP_SPREADS = 20000, SPREAD_ROOM = 1024 };
 
 static const struct engine_option option[N_OPTION] = {
     {"starts", "descents that look for a mapping to beat before the proof begins; 0: one random mapping",
-     "descent", OPTION_INTEGER, 24, 0, 1e6, NULL},
+     "descent", OPTION_INTEGER, 6, 0, 1e6, NULL},
     BASELINE_OPTION_BYPASS,
 };
 

@@ -269,12 +269,12 @@ static enum dse_status split_step(struct optimal_search *state, struct dse_error
     return DSE_OK;
 }
 
-/* A walk that has become long is one of a mixed price, if there is one. */
+/* A walk that has become long is one of a mixed price, where bandwidth decides: else energy alone bounds best. */
 static void leave_walk(struct optimal_search *state)
 {
     const struct objective *objective = optimal_objective(state);
-    if (state->mixed || state->limiting == 0 || state->n_tile < WALK_TILES ||
-        !(objective->energy_exponent > 0 && objective->delay_exponent > 0))
+    if (state->mixed || state->limiting == 0 || state->delay <= state->spread.cycles ||
+        state->n_tile < WALK_TILES || !(objective->energy_exponent > 0 && objective->delay_exponent > 0))
         return;
     state->split[0] = (struct optimal_delays){state->delay, delay_limit(state, state->energy_j)};
     state->n_split = 1;
