@@ -113,10 +113,10 @@ static enum dse_status take_exchanged(void *user, uint64_t cell, const struct jo
 }
 
 static enum dse_status exchange_merged(const struct sweep *sweep, const struct result_schema *schema,
-                                       struct merge_files *files, size_t *n_exchanged, struct dse_error *err)
+                                       struct merge_files *files, struct exchange_summary *found,
+                                       struct dse_error *err)
 {
     struct core_cache *cache = NULL;
-    struct exchange_summary found;
     DSE_TRY(core_cache_new(RUN_CORE_COST_MAX, &cache, err));
     const struct exchange_options options = {
         .tables = files->csv_path,
@@ -126,8 +126,7 @@ static enum dse_status exchange_merged(const struct sweep *sweep, const struct r
         .take = take_exchanged,
         .user = files,
     };
-    enum dse_status status = exchange_run(sweep, &options, &found, err);
-    *n_exchanged = found.n_exchanged;
+    enum dse_status status = exchange_run(sweep, &options, found, err);
     core_cache_free(cache);
     return status;
 }
@@ -157,8 +156,8 @@ static enum dse_status merge(const struct cli_args *args, const struct console *
     struct provenance provenance;
     const char *out = args->operand[0];
     struct merge_summary summary;
-    size_t n_exchanged = 0;
-    const struct merge_options options = {&provenance, exchange, &n_exchanged};
+    struct exchange_summary found = {0};
+    const struct merge_options options = {&provenance, exchange, &found};
     provenance_make(&provenance);
     snprintf(provenance.command, sizeof provenance.command, "dse merge %s", out);
     DSE_TRY(merge_shards(out, (const char *const *)args->operand + 1, args->n_operand - 1, &options, &summary,
@@ -175,7 +174,7 @@ static enum dse_status merge(const struct cli_args *args, const struct console *
                 "was taken",
                 summary.n_chosen);
     fputs("\n", console->err);
-    run_exchanged_print(n_exchanged, summary.n_point, console->err);
+    run_exchange_print(&found, summary.n_point, console->err);
     if (summary.n_missing)
         print_missing(out, &summary, console->err);
     return DSE_OK;

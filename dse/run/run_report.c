@@ -1,7 +1,6 @@
 /* Collects what the end of a run prints: counts, reason groups and the slowest points. */
 #include "dse/run/run_report.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,14 +136,16 @@ static void print_efficiency(const struct run_summary *s, FILE *err)
     fputs("\n", err);
 }
 
-void run_exchanged_print(size_t n, uint64_t n_point, FILE *err)
+void run_exchange_print(const struct exchange_summary *exchange, uint64_t n_point, FILE *err)
 {
-    if (n > 0)
-        fprintf(err,
-                "dse: %zu of %" PRIu64
-                " point%s took the schedule of another one, which is better there than "
-                "what the own search found (exchanged_from)\n",
-                n, n_point, text_plural(n_point));
+    char n[48], of[48];
+    if (exchange->n_exchanged > 0)
+        fprintf(
+            err,
+            "dse: %zu of %s points took the schedule of another one (exchanged_from), which is better there "
+            "than what their own searches found; %s were priced\n",
+            exchange->n_exchanged, text_thousands(n_point, of, sizeof of),
+            text_thousands(exchange->n_offered, n, sizeof n));
 }
 
 size_t run_summary_print(const struct run_summary *s, const char *out, FILE *err)
@@ -160,7 +161,7 @@ size_t run_summary_print(const struct run_summary *s, const char *out, FILE *err
     if (s->n_reused)
         fprintf(err, "; %zu %s there already", s->n_reused, s->n_reused == 1 ? "was" : "were");
     fprintf(err, "; results in %s\n", out);
-    run_exchanged_print(s->n_exchanged, s->n_point, err);
+    run_exchange_print(&s->exchange, s->n_point, err);
     if (s->n_dropped)
         fprintf(err, "dse: %zu row%s moved to %s\n", s->n_dropped, s->n_dropped == 1 ? " was" : "s were",
                 s->dropped_path);

@@ -23,7 +23,7 @@ uint64_t run_report_count(const struct run_report *report, enum result_status st
 size_t run_summary_print(const struct run_summary *summary, const char *out, FILE *err);
 
 /* How many of the points have another's schedule; nothing when none has. */
-void run_exchanged_print(size_t n, uint64_t n_point, FILE *err);
+void run_exchange_print(const struct exchange_summary *exchange, uint64_t n_point, FILE *err);
 
 /* Append the lines; none when all points are ok and the run was short. */
 void run_report_print(struct run_report *report, const struct run_summary *summary, struct text_buffer *out);

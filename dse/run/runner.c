@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "costmodel/fused/core_cache.h"
-#include "dse/exchange/exchange.h"
 #include "dse/run/run_state.h"
 #include "dse/run/shards.h"
 #include "results/cube/cube.h"
@@ -232,7 +231,6 @@ static enum dse_status take_exchanged(void *user, uint64_t cell, const struct jo
 static enum dse_status exchange(struct run *run, bool *whole, struct dse_error *err)
 {
     struct run_summary *s = run->summary;
-    struct exchange_summary found;
     const struct exchange_options options = {
         .tables = run->options->out,
         .schema = &run->schema,
@@ -249,12 +247,11 @@ static enum dse_status exchange(struct run *run, bool *whole, struct dse_error *
     enum dse_status status = run->status == DSE_OK ? journal_flush(run->journal, err) : run->status;
     pthread_mutex_unlock(&run->lock);
     if (status == DSE_OK)
-        status = exchange_run(run->sweep, &options, &found, err);
+        status = exchange_run(run->sweep, &options, &s->exchange, err);
     *whole = status != DSE_INTERRUPTED;
     if (!*whole)
         return run->status; /* that of a failure, or a signal came */
     DSE_TRY(status);
-    s->n_exchanged = found.n_exchanged;
     run->schema.exchanged = true;
     return DSE_OK;
 }

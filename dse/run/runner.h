@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "base/status.h"
+#include "dse/exchange/exchange.h"
 #include "dse/spec/sweep.h"
 #include "results/record/provenance.h"
 #include "results/record/schema.h"
@@ -54,7 +55,7 @@ struct run_summary {
     size_t n_dropped; /* rows of the journal that were moved aside, and where to */
     char dropped_path[4096];
     size_t n_status[RESULT_STATUS_COUNT]; /* written by this run */
-    size_t n_exchanged;                   /* points that have the schedule of another one */
+    struct exchange_summary exchange;     /* what came of it; all 0 where there was none */
     size_t n_task, n_shared;              /* searches planned, and further uses of their results */
     int n_thread;                         /* threads that took searches */
     double seconds;                       /* of the whole run */
