@@ -382,6 +382,7 @@ void event_log_end(struct event_log *log, const struct run_summary *summary, enu
     add_number(log, "seconds", summary->seconds);
     add_count(log, "searches", summary->n_task);
     add_count(log, "shared", summary->n_shared);
+    add_count(log, "exchanged", summary->exchange.n_exchanged);
     if (summary->n_thread > 0 && summary->work_s > 0) {
         add_number(log, "busy_share", summary->busy_s / (summary->work_s * summary->n_thread));
         add_number(log, "tail_s", summary->tail_s);

@@ -131,6 +131,7 @@ static void test_event_log_has_all_events(void **state)
     struct place place;
     struct run_summary summary = {.n_point = 23,
                                   .n_reused = 4,
+                                  .exchange = {.n_exchanged = 3},
                                   .n_task = 9,
                                   .n_shared = 3,
                                   .n_thread = 2,
@@ -179,6 +180,7 @@ static void test_event_log_has_all_events(void **state)
     expect_text(&place, 4, "event", "run_end");
     expect_text(&place, 4, "exit", "interrupted");
     expect_text(&place, 4, "signal", "SIGTERM");
+    assert_int_equal(number_of(&place, 4, "exchanged"), 3);
     assert_true(number_of(&place, 4, "busy_share") == 6.0 / (4 * 2));
     assert_null(line_of(&place, 5));
     free_place(&place);
