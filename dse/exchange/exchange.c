@@ -101,19 +101,33 @@ static enum dse_status read_layer(struct reader *reader, uint32_t c, struct dse_
                                   &reader->layer_line, take_layer, reader, err);
 }
 
-/* The row of a cell's own search. */
-static enum dse_status take_row(struct exchange *x, const struct journal_row *row, struct dse_error *err)
+/* Whether a row is what this program would compute for the point: one of another version takes no part. */
+static enum dse_status is_ours(struct reader *reader, const struct journal_row *row, size_t p, bool *ours,
+                               struct dse_error *err)
+{
+    struct point_keys keys;
+    sweep_point(reader->exchange->sweep, p, &reader->point);
+    if (!keys_of_point(&reader->machine, &reader->point, &keys))
+        return no_memory(err);
+    *ours = keys.point == row->key;
+    return DSE_OK;
+}
+
+/* The row of a cell's own search, or its exchanged one. */
+static enum dse_status take_row(struct exchange *x, struct reader *reader, const struct journal_row *row,
+                                struct dse_error *err)
 {
     struct point_record point;
+    bool ours = false;
     size_t p = row->cell == JOURNAL_NO_CELL ? SIZE_MAX : sweep_point_at(x->sweep, row->cell);
     size_t at = p == SIZE_MAX ? SIZE_MAX : sweep_neighbours_find(&x->neighbours, p);
     if (at == SIZE_MAX)
         return DSE_OK;
     struct partner *cell = &x->cell[at];
-    if (row->exchanged) {
-        cell->done = true;
+    DSE_TRY(is_ours(reader, row, p, &ours, err));
+    cell->done = cell->done || row->exchanged;
+    if (row->exchanged || !ours)
         return DSE_OK;
-    }
     if (!csv_point_read(x->options->schema, row->split, &point))
         return dse_fail(err, DSE_BAD_INPUT, "line %llu of %s has a field that is no number",
                         (unsigned long long)row->line, x->options->tables);
@@ -121,9 +135,7 @@ static enum dse_status take_row(struct exchange *x, const struct journal_row *ro
     cell->takes = row->outcome != RESULT_FAILED && row->layer_length > 0;
     if (row->outcome != RESULT_OK)
         return DSE_OK;
-    struct sweep_point settings;
-    sweep_point(x->sweep, p, &settings);
-    cell->cost = objective_cost_of(&settings.settings.objective, point.energy_j, point.latency_s);
+    cell->cost = objective_cost_of(&reader->point.settings.objective, point.energy_j, point.latency_s);
     cell->source = (uint32_t)at;
     return DSE_OK;
 }
@@ -140,7 +152,7 @@ static enum dse_status read_rows(struct exchange *x, struct reader *reader, stru
         DSE_TRY(journal_scan_next(reader->scan, &row, &more, err));
         if (!more)
             break;
-        DSE_TRY(take_row(x, &row, err));
+        DSE_TRY(take_row(x, reader, &row, err));
     }
     for (uint32_t i = 0; i < x->neighbours.n; i++) {
         if (x->cell[i].source == nobody)
