@@ -120,7 +120,10 @@ static void make_list(const struct mapspace *space, uint32_t l, struct order_lis
                 list->complete = false;
         }
     for (uint32_t i = 0; i < loops->n_order; i++) {
-        waiting = unmoved(space, waiting, loops->order[i]);
+        const uint32_t rest = unmoved(space, waiting, loops->order[i]);
+        if (rest != waiting) /* but for a unit loop, which moves nothing */
+            list->complete = false;
+        waiting = rest;
         place_dim(&m, loops->order[i]);
     }
     m.first_dim = 31; /* no dimension: the plain variant */

@@ -162,6 +162,16 @@ static enum dse_status takes_task(const struct engine_question *question, struct
     return optimal_takes_problem(evaluator_problem(task->evaluator), task->architecture, err);
 }
 
+/* NULL: they leave all. */
+static const struct mapspace_constraints *constraints_of(const struct engine_task *task)
+{
+    const struct mapspace_constraints *constraints = task->constraints;
+    bool free = !constraints || mapspace_constraints_are_free(constraints);
+    for (uint32_t l = 0; free && constraints && l < constraints->n_level; l++)
+        free = constraints->level[l].dataflow.n == 0; /* which are_free leaves out */
+    return free ? NULL : constraints;
+}
+
 static bool is_over(const void *context)
 {
     return engine_context_over(context);
@@ -180,7 +190,8 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     if (mapspace_is_empty(state->space))
         return DSE_OK;
     DSE_TRY(price_memo_new(&state->memo, context, arena, err));
-    DSE_TRY(optimal_model_new(problem, task->architecture, task->constraints, arena, &state->model, err));
+    const struct mapspace_constraints *constraints = constraints_of(task);
+    DSE_TRY(optimal_model_new(problem, task->architecture, constraints, arena, &state->model, err));
     state->n_choice = 1;
     for (uint32_t l = 0; l < task->architecture->n_level; l++)
         state->n_choice <<= __builtin_popcount(mapspace_optional(state->space, l));
@@ -193,7 +204,7 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     state->n_price = optimal_prices(state->model.arch, state->price);
     DSE_TRY(optimal_spreads_init(&state->spreads, &state->model, err));
     DSE_TRY(optimal_menu_new(&state->model, arena, &state->menu, err));
-    if (!task->constraints || mapspace_constraints_are_free(task->constraints))
+    if (!constraints)
         optimal_spreads_mirror(&state->spreads);
     state->spreads.worth = is_worth;
     state->spreads.self = state;
@@ -249,7 +260,7 @@ const struct engine engine_optimal = {
     .option = option,
     .n_option = N_OPTION,
     .effort = {.fixed_s = 0.1, .evaluations = 10000, .evaluation_s = 1.6e-6, .option = {"starts"}},
-    .takes_only = "machines without link transfers; convolutions, depthwise ones and matrix products",
+    .takes_only = "machines without link transfers; convolutions, depthwise ones, matrix products, MTTKRP",
     .takes_machine = takes_machine,
     .takes_task = takes_task,
     .strengthen = row_bound,

@@ -1,5 +1,6 @@
-/* The orders of one factorisation. Per level those are tried in which a best mapping can be found: first the
- * loops that leave one tensor alone, any of them innermost, then any other loop, its partner in a sliding
+/* The orders of one factorisation. Per level those are tried in which a best mapping can be found. Without
+ * a window these are chains: loops that leave some tensors alone inside those that leave fewer alone. With
+ * one, loops that leave one tensor alone, any of them innermost, then any other loop, its partner in the
  * window, and the rest. This also has every way in which moves can match by accident: then all loops between
  * move one rank, or do not move the window at all. */
 #include "engines/optimal/optimal_walk.h"
@@ -10,8 +11,9 @@
 
 #include "engines/optimal/optimal_limits.h"
 
-/* Of n dimensions, each left alone by one tensor at most: n (n - 1) without a run, n n with one. */
+/* Of n dimensions, each of which leaves one tensor alone at most: n (n - 1) without a run, n n with one. */
 enum { ORDER_MAX = 2 * PROBLEM_DIM_MAX * PROBLEM_DIM_MAX };
+static_assert(ORDER_MAX > (int)OPTIMAL_CHAIN_MAX, "room for all chains");
 
 struct orders {
     uint32_t n;
@@ -24,52 +26,99 @@ struct leaf {
     uint32_t begin[ARCH_LEVEL_MAX]; /* (n_level) the tile at which the temporal loops begin */
 };
 
-/* After the loops with a place of their own the loops `run`, `first` innermost of them, then `next` and its
- * partner, then the rest of `loops`. */
-static void add_order(const struct optimal_model *model, uint32_t l, struct orders *orders, uint32_t loops,
-                      uint32_t run, uint32_t first, uint32_t next)
+/* `order` with n loops is complete but for the others; known ones are not taken again. */
+static void take_order(const struct optimal_model *model, const uint8_t *order, uint32_t n,
+                       struct orders *orders)
 {
     const uint32_t n_dim = model->problem->n_dim;
-    const uint32_t partner = next < n_dim ? model->partner[next] : n_dim;
-    const uint8_t *placed;
-    uint8_t *order = orders->order[orders->n];
-    uint32_t n, left = (1u << n_dim) - 1;
-    const uint32_t n_placed = optimal_first_loops(model, l, &placed);
-    for (n = 0; n < n_placed; n++) {
-        order[n] = placed[n];
-        left &= ~(1u << placed[n]);
-    }
-    const uint32_t lead[3] = {first, next, partner};
-    for (uint32_t part = 0; part < 4; part++) {
-        if (part < 3 && lead[part] < n_dim && (left >> lead[part] & 1u)) {
-            order[n++] = (uint8_t)lead[part];
-            left &= ~(1u << lead[part]);
-        }
-        const uint32_t group = part == 0 ? left & run : part == 3 ? left : 0;
-        for (int unit = 0; unit < 2; unit++)
-            for (uint32_t d = 0; d < n_dim; d++)
-                if ((group >> d & 1u) && (loops >> d & 1u) == (unit == 0))
-                    order[n++] = (uint8_t)d;
-        left &= ~group;
-    }
+    uint8_t *out = orders->order[orders->n];
+    uint32_t left = (1u << n_dim) - 1;
+    memcpy(out, order, n);
+    for (uint32_t i = 0; i < n; i++)
+        left &= ~(1u << order[i]);
+    for (uint32_t d = 0; d < n_dim; d++)
+        if (left >> d & 1u)
+            out[n++] = (uint8_t)d;
     for (uint32_t i = 0; i < orders->n; i++)
-        if (memcmp(orders->order[i], order, n_dim) == 0)
+        if (memcmp(orders->order[i], out, n_dim) == 0)
             return;
     orders->n++;
     assert(orders->n < ORDER_MAX);
+}
+
+/* Orders without a window: after the first n loops those of `left` that leave the tensors `still` alone, then
+ * those that leave some of these alone, whichever, and so on. */
+static void add_chains(const struct optimal_model *model, const uint8_t *first, uint32_t n, uint32_t left,
+                       uint32_t still, struct orders *orders)
+{
+    uint8_t order[PROBLEM_DIM_MAX];
+    bool any = false;
+    memcpy(order, first, n);
+    for (uint32_t d = 0; d < model->problem->n_dim; d++)
+        if ((left >> d & 1u) && (still & ~optimal_left_alone(model, d)) == 0) {
+            order[n++] = (uint8_t)d;
+            left &= ~(1u << d);
+        }
+    for (uint32_t d = 0; d < model->problem->n_dim; d++) {
+        const uint32_t fewer = left >> d & 1u ? still & optimal_left_alone(model, d) : 0;
+        bool next = fewer != 0;
+        for (uint32_t k = 0; k < d && next; k++)
+            next = !(left >> k & 1u) || (still & optimal_left_alone(model, k)) != fewer;
+        if (next)
+            add_chains(model, order, n, left, fewer, orders);
+        any = any || next;
+    }
+    if (any)
+        return;
+    for (uint32_t d = 0; d < model->problem->n_dim; d++)
+        if (left >> d & 1u)
+            order[n++] = (uint8_t)d;
+    take_order(model, order, n, orders);
+}
+
+/* After the loops with a place of their own the loops `run`, `first` innermost of them, then `next` and its
+ * partner, then the rest of `loops`. */
+static void add_order(const struct optimal_model *model, const uint8_t *placed, uint32_t n, uint32_t loops,
+                      uint32_t run, uint32_t first, uint32_t next, struct orders *orders)
+{
+    const uint32_t n_dim = model->problem->n_dim;
+    const uint32_t lead[3] = {first, next, next < n_dim ? model->partner[next] : n_dim};
+    uint8_t order[PROBLEM_DIM_MAX];
+    memcpy(order, placed, n);
+    for (uint32_t part = 0; part < 4; part++) {
+        if (part < 3 && lead[part] < n_dim && (loops >> lead[part] & 1u)) {
+            order[n++] = (uint8_t)lead[part];
+            loops &= ~(1u << lead[part]);
+        }
+        const uint32_t group = part == 0 ? loops & run : part == 3 ? loops : 0;
+        for (uint32_t d = 0; d < n_dim; d++)
+            if (group >> d & 1u)
+                order[n++] = (uint8_t)d;
+        loops &= ~group;
+    }
+    take_order(model, order, n, orders);
 }
 
 static void list_orders(const struct optimal_model *model, uint32_t l, const struct mapping_level *level,
                         struct orders *orders)
 {
     const uint32_t n_dim = model->problem->n_dim;
-    const uint8_t *placed;
-    uint32_t loops = 0;
+    const uint8_t *placed = NULL;
+    const uint32_t n_placed = optimal_first_loops(model, l, &placed);
+    uint32_t loops = 0, still = (1u << model->problem->n_tensor) - 1;
+    uint8_t order[PROBLEM_DIM_MAX];
     orders->n = 0;
     for (uint32_t d = 0; d < n_dim; d++)
         loops |= (uint32_t)(level->temporal[d] > 1) << d;
-    for (uint32_t i = optimal_first_loops(model, l, &placed); i-- > 0;)
+    for (uint32_t i = 0; i < n_placed; i++) {
+        order[i] = placed[i];
+        still &= loops >> placed[i] & 1u ? optimal_left_alone(model, placed[i]) : still;
         loops &= ~(1u << placed[i]);
+    }
+    if (model->window < 0) {
+        add_chains(model, order, n_placed, loops, still, orders);
+        return;
+    }
     for (uint32_t t = 0; t <= model->problem->n_tensor; t++)
         for (uint32_t first = 0; first <= n_dim; first++)
             for (uint32_t next = 0; next <= n_dim; next++) {
@@ -80,7 +129,7 @@ static void list_orders(const struct optimal_model *model, uint32_t l, const str
                 const uint32_t used = run | (first < n_dim ? 1u << first : 0);
                 const bool goes_on = next < n_dim ? (loops & ~used) >> next & 1u : (loops & ~used) == 0;
                 if (leads && goes_on)
-                    add_order(model, l, orders, loops, run, first, next);
+                    add_order(model, order, n_placed, loops, run, first, next, orders);
             }
 }
 
@@ -120,10 +169,8 @@ static bool place_levels(struct leaf *leaf, uint32_t l)
 static double goal_of(const struct optimal_walk *walk, uint32_t l, uint32_t mask)
 {
     const struct optimal_states *out = &walk->sweep->at[l + 1];
-    for (uint32_t i = 0; i < out->n; i++)
-        if (out->mask[i] == mask)
-            return walk->frame[l].goal[i];
-    return INFINITY;
+    const uint32_t i = optimal_states_find(out, mask);
+    return i < out->n ? walk->frame[l].goal[i] : INFINITY;
 }
 
 static bool order_levels(struct leaf *leaf, uint32_t l, uint32_t mask, double spent)

@@ -65,10 +65,25 @@ static enum dse_status takes_tensor(const struct problem *problem, uint32_t t, b
     return DSE_OK;
 }
 
+/* Chains of fewer and fewer tensors that loops of `left` leave alone, from `still` on, and their links. */
+static uint32_t count_chains(uint32_t n_dim, const uint32_t *alone, uint32_t left, uint32_t still)
+{
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < n_dim; d++)
+        left &= (left >> d & 1u) && (still & ~alone[d]) == 0 ? ~(1u << d) : UINT32_MAX;
+    for (uint32_t d = 0; d < n_dim && n <= OPTIMAL_CHAIN_MAX; d++) {
+        bool next = (left >> d & 1u) && (still & alone[d]);
+        for (uint32_t k = 0; k < d && next; k++)
+            next = !(left >> k & 1u) || (still & alone[k]) != (still & alone[d]);
+        n += next ? count_chains(n_dim, alone, left, still & alone[d]) : 0;
+    }
+    return n + 1;
+}
+
 enum dse_status optimal_takes_problem(const struct problem *problem, const struct architecture *arch,
                                       struct dse_error *err)
 {
-    uint32_t n_window = 0, n_event = 0, indexed[PROBLEM_DIM_MAX] = {0};
+    uint32_t n_window = 0, n_event = 0, indexed[PROBLEM_DIM_MAX] = {0}, alone[PROBLEM_DIM_MAX] = {0};
     for (uint32_t t = 0; t < problem->n_tensor; t++) {
         const struct tensor *tensor = &problem->tensor[t];
         uint32_t mask = 0;
@@ -78,8 +93,10 @@ enum dse_status optimal_takes_problem(const struct problem *problem, const struc
         for (uint32_t r = 0; r < tensor->n_rank; r++)
             for (uint32_t k = 0; k < tensor->rank[r].n_term; k++)
                 mask |= 1u << tensor->rank[r].term[k].dim;
-        for (uint32_t d = 0; d < problem->n_dim; d++)
+        for (uint32_t d = 0; d < problem->n_dim; d++) {
             indexed[d] += mask >> d & 1u;
+            alone[d] |= (mask >> d & 1u ? 0 : 1u) << t;
+        }
         for (uint32_t l = 0; l + 1 < arch->n_level; l++)
             n_event += architecture_keeps(arch, l, tensor);
     }
@@ -87,12 +104,20 @@ enum dse_status optimal_takes_problem(const struct problem *problem, const struc
         return dse_fail(err, DSE_BAD_INPUT,
                         "%s: engine optimal takes one tensor with sums of dimensions; there are %u",
                         problem->name, n_window);
-    for (uint32_t d = 0; d < problem->n_dim; d++)
+    for (uint32_t d = 0; n_window && d < problem->n_dim; d++)
         if (problem->bound[d] > 1 && indexed[d] + 1 < problem->n_tensor)
-            return dse_fail(err, DSE_BAD_INPUT,
-                            "%s: engine optimal takes dimensions that index all tensors but one; %s leaves "
-                            "out %u",
-                            problem->name, problem->dim_name[d], problem->n_tensor - indexed[d]);
+            return dse_fail(
+                err, DSE_BAD_INPUT,
+                "%s: engine optimal takes sums of dimensions only where each dimension indexes all "
+                "tensors but one; %s leaves out %u",
+                problem->name, problem->dim_name[d], problem->n_tensor - indexed[d]);
+    if (!n_window && count_chains(problem->n_dim, alone, (1u << problem->n_dim) - 1,
+                                  (1u << problem->n_tensor) - 1) > OPTIMAL_CHAIN_MAX)
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "%s: engine optimal takes loop orders that leave tensors where they are in up to %d ways; "
+            "the %u dimensions and %u tensors have more",
+            problem->name, OPTIMAL_CHAIN_MAX, problem->n_dim, problem->n_tensor);
     if (n_event > OPTIMAL_EVENT_MAX)
         return dse_fail(err, DSE_BAD_INPUT,
                         "%s: engine optimal takes machines whose levels inside the outermost one keep up to "
@@ -152,8 +177,12 @@ enum dse_status optimal_model_keep(struct optimal_model *model, const uint8_t *k
     memset(model->opens, 0, sizeof model->opens);
     memset(model->of_tensor, 0, sizeof model->of_tensor);
     memcpy(model->keep, keep, model->arch->n_level);
-    for (uint32_t t = 0; t < model->problem->n_tensor; t++)
+    memset(model->stays, 0, sizeof model->stays);
+    for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
         add_events(model, t);
+        for (uint32_t d = 0; d < model->problem->n_dim; d++)
+            model->stays[d] |= model->relevant[t] >> d & 1u ? 0 : model->of_tensor[t];
+    }
     for (uint32_t l = 0; model->lattice.n && l < model->arch->n_level; l++)
         DSE_TRY(optimal_fits(model, l, keep[l], &model->fits[l], err));
     return DSE_OK;
@@ -365,10 +394,18 @@ double optimal_slide_words(const struct optimal_model *model, const struct optim
     return (after ? kept : whole - kept) * visits(spread, node);
 }
 
-int optimal_stationary(const struct optimal_model *model, uint32_t d)
+uint32_t optimal_left_alone(const struct optimal_model *model, uint32_t d)
 {
+    uint32_t tensors = 0;
     for (uint32_t t = 0; t < model->problem->n_tensor; t++)
-        if (!(model->relevant[t] >> d & 1u))
-            return (int)t;
-    return -1;
+        tensors |= (model->relevant[t] >> d & 1u ? 0 : 1u) << t;
+    return tensors;
+}
+
+uint32_t optimal_dims_around(const struct optimal_model *model, uint32_t open)
+{
+    uint32_t dims = 0;
+    for (uint32_t d = 0; d < model->problem->n_dim; d++)
+        dims |= (uint32_t)((open & ~model->stays[d]) == 0) << d;
+    return dims;
 }

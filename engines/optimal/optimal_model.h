@@ -21,7 +21,7 @@
 #include "engines/mapspace/mapspace_constraints.h"
 #include "engines/optimal/lattice.h"
 
-enum { OPTIMAL_EVENT_MAX = 12, OPTIMAL_NODE_MAX = 200000 };
+enum { OPTIMAL_EVENT_MAX = 12, OPTIMAL_NODE_MAX = 200000, OPTIMAL_CHAIN_MAX = 60 };
 
 /* A tensor that level `from` gets from level `to`. */
 struct optimal_event {
@@ -47,8 +47,9 @@ struct optimal_model {
     struct optimal_event event[OPTIMAL_EVENT_MAX]; /* (n_event) */
     uint32_t opens[ARCH_LEVEL_MAX];                /* bit e: the event that level's tiles begin */
     uint32_t of_tensor[PROBLEM_TENSOR_MAX];        /* bit e: the tensor's events */
-    uint32_t whole;                      /* bit e: without temporal reuse, every visit brings a whole tile */
-    uint32_t limited[ARCH_LEVEL_MAX];    /* bit d: not every temporal factor of the dimension is allowed, */
+    uint32_t stays[PROBLEM_DIM_MAX];  /* (n_dim) bit e: the event stays open under loops of the dimension */
+    uint32_t whole;                   /* bit e: without temporal reuse, every visit brings a whole tile */
+    uint32_t limited[ARCH_LEVEL_MAX]; /* bit d: not every temporal factor of the dimension is allowed, */
     const uint8_t *fits[ARCH_LEVEL_MAX]; /* (n_level, n) optimal_fits of what is kept */
     const uint8_t *known_fits[ARCH_LEVEL_MAX][1u << PROBLEM_TENSOR_MAX];
     uint64_t latency; /* fill and drain cycles of all networks */
@@ -132,8 +133,11 @@ bool optimal_may_slide_on(const struct optimal_model *model, const struct optima
 bool optimal_may_slide_twice(const struct optimal_model *model, const struct optimal_spread *spread,
                              uint32_t l, uint32_t node, uint32_t p);
 
-/* The tensor whose events stay open under loops of dimension d, or -1: no dimension has two. */
-int optimal_stationary(const struct optimal_model *model, uint32_t d);
+/* The tensors that a loop of dimension d does not move. */
+uint32_t optimal_left_alone(const struct optimal_model *model, uint32_t d);
+
+/* The dimensions whose loops leave all events of the mask open. */
+uint32_t optimal_dims_around(const struct optimal_model *model, uint32_t open);
 
 static inline uint32_t optimal_common_divisor(uint32_t a, uint32_t b)
 {

@@ -6,10 +6,10 @@
  * of blocks count as such; left out are routers, the networks to the MACs, and the fills of a window where
  * two loops share it, or yet may, which rounding may lower.
  *
- * The MACs' accesses are divided by the
- * irrelevant factors inside. No dimension is irrelevant to two tensors, so that what is divided by all
- * together is at most the children that are left, but for windows: where both dimensions of a rank are
- * spread its tiles overlap, by no more than the shorter of the two. */
+ * The MACs' accesses are divided by the irrelevant factors inside. In a convolution no dimension is
+ * irrelevant to two tensors, so that what is divided by all together is at most the children that are left
+ * (else their power, by the tensors that one leaves alone). But for windows: where both dimensions of a rank
+ * are spread its tiles overlap, by no more than the shorter of the two. */
 #include "engines/optimal/optimal_prefix.h"
 
 #include <math.h>
@@ -24,10 +24,23 @@ static double overlap(const struct optimal_model *model)
     return most;
 }
 
+/* Tensors that one dimension leaves alone, at most. */
+static uint32_t most_alone(const struct optimal_model *model)
+{
+    uint32_t most = 1;
+    for (uint32_t d = 0; d < model->problem->n_dim; d++) {
+        uint32_t n = 0;
+        for (uint32_t t = 0; t < model->problem->n_tensor; t++)
+            n += !(model->relevant[t] >> d & 1u);
+        most = model->problem->bound[d] > 1 && n > most ? n : most;
+    }
+    return most;
+}
+
 void optimal_prefixes_init(const struct optimal_model *model, const struct optimal_spreads *spreads,
                            struct optimal_prefixes *out)
 {
-    *out = (struct optimal_prefixes){.model = model, .overlap = overlap(model)};
+    *out = (struct optimal_prefixes){.model = model, .overlap = overlap(model), .alone = most_alone(model)};
     out->next[0] = -1;
     out->children[0] = 1;
     for (uint32_t l = 0; l < model->arch->n_level; l++) {
@@ -165,7 +178,8 @@ double optimal_prefix_fixed(const struct optimal_prefixes *prefixes, const struc
         }
     }
     if (next >= 0)
-        return sum + shared_out(n, cost, most, prefixes->children[next + 1] * prefixes->overlap);
+        return sum + shared_out(n, cost, most,
+                                pow(prefixes->children[next + 1], prefixes->alone) * prefixes->overlap);
     for (uint32_t t = 0; t < n; t++)
         sum += cost[t];
     return sum;

@@ -16,6 +16,7 @@ struct optimal_prefixes {
     double ports[ARCH_LEVEL_MAX];        /* (n_level) clusters */
     double share[ARCH_LEVEL_MAX];        /* (n_level) of an instance's accesses, what is charged at least */
     double overlap;                      /* the most by which tiles of the window overlap */
+    uint32_t alone;                      /* tensors that one dimension leaves alone, at most */
 };
 
 void optimal_prefixes_init(const struct optimal_model *model, const struct optimal_spreads *spreads,

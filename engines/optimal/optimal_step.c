@@ -1,8 +1,9 @@
-/* One level's temporal loops, plainly. Which orders are looked at: every dimension is irrelevant to one
- * tensor at most, so the innermost loop leaves at most that tensor's events open, and to move all its
- * irrelevant loops inwards helps them and hurts nobody, as the others have closed. Only the innermost loop
- * can slide a window, so it is tried as each of the window's dimensions. A choice that no best order makes
- * does no harm: its price is that of some order, or more. */
+/* One level's temporal loops, plainly. Which orders are looked at: the innermost loop leaves the events of
+ * some tensors open, which it does not move. To move all loops inwards that leave the same ones alone helps
+ * them and hurts nobody, as the others have closed; the next loop leaves fewer open, and so on. (In a
+ * convolution every dimension leaves one tensor alone at most.) Only the innermost loop can slide a window,
+ * so it is tried as each of the window's dimensions. A choice that no best order makes does no harm: its
+ * price is that of some order, or more. */
 #include "engines/optimal/optimal_limits.h"
 #include "engines/optimal/optimal_sweep.h"
 
@@ -50,24 +51,39 @@ static double close_all(const struct optimal_model *model, const struct optimal_
     return sum;
 }
 
-static uint32_t events_of(const struct optimal_model *model, int t, uint32_t mask)
+/* One more choice, or a lower price of one that is there; returns how many there are. */
+static uint32_t add_choice(struct optimal_choice *choice, uint32_t n, uint32_t mask, double price)
 {
-    return t < 0 ? 0 : mask & model->of_tensor[t];
+    uint32_t i = 0;
+    while (i < n && choice[i].mask != mask)
+        i++;
+    if (i == n)
+        choice[n++] = (struct optimal_choice){mask, price};
+    if (price < choice[i].price)
+        choice[i].price = price;
+    return n;
 }
 
-/* A run of loops that leave tensor t alone, from `node` on: its events stay open to the end of the level if
- * there are no others, and else close after it. `spent` is what has been paid. */
+/* A run of loops that leave the events `open` alone, from `node` on: they stay open to the end of the level
+ * if there are no others, and else some close after it, or all. `spent` is what has been paid. */
 static uint32_t add_run(const struct optimal_model *model, const struct optimal_spread *spread,
-                        struct optimal_price price, uint32_t l, uint32_t open, int t, uint32_t node,
-                        uint32_t to, double spent, struct optimal_choice *choice)
+                        struct optimal_price price, uint32_t l, uint32_t open, uint32_t node, uint32_t to,
+                        double spent, struct optimal_choice *choice, uint32_t n)
 {
-    const uint32_t all = (1u << model->problem->n_dim) - 1;
-    const uint32_t end = lattice_mix(spread->tiles, node, to, all & ~model->relevant[t]);
-    uint32_t n = 0;
+    const struct lattice *tiles = spread->tiles;
+    const uint32_t end = lattice_mix(tiles, node, to, optimal_dims_around(model, open));
     if (end == to)
-        choice[n++] = (struct optimal_choice){open, spent};
-    choice[n++] = (struct optimal_choice){0, spent + close_all(model, spread, price, l, open, end)};
-    return n;
+        n = add_choice(choice, n, open, spent);
+    for (uint32_t d = 0; d < model->problem->n_dim; d++) {
+        const uint32_t left = open & model->stays[d];
+        bool next = left && left != open && tiles->extent[d][end] != tiles->extent[d][to];
+        for (uint32_t k = 0; k < d && next; k++)
+            next = (open & model->stays[k]) != left || tiles->extent[k][end] == tiles->extent[k][to];
+        if (next)
+            n = add_run(model, spread, price, l, left, end, to,
+                        spent + close_all(model, spread, price, l, open & ~left, end), choice, n);
+    }
+    return add_choice(choice, n, 0, spent + close_all(model, spread, price, l, open, end));
 }
 
 /* Event e when a loop of p slides its window from `from` to `end`. */
@@ -83,10 +99,9 @@ static double slide_price(const struct optimal_model *model, const struct optima
 /* The innermost loop slides the window along p. */
 static uint32_t add_slide(const struct optimal_model *model, const struct optimal_spread *spread,
                           struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from, uint32_t to,
-                          uint32_t p, struct optimal_choice *choice)
+                          uint32_t p, struct optimal_choice *choice, uint32_t n)
 {
-    const int still = optimal_stationary(model, p);
-    const uint32_t direct = mask >> OPTIMAL_DIRECT, open = events_of(model, still, mask);
+    const uint32_t direct = mask >> OPTIMAL_DIRECT, open = mask & model->stays[p];
     const uint32_t end = lattice_mix(spread->tiles, from, to, 1u << p);
     const uint32_t times = spread->tiles->extent[p][to] / spread->tiles->extent[p][from];
     const uint32_t rank = 1u << p | 1u << model->partner[p] | ~model->relevant[model->window];
@@ -98,10 +113,8 @@ static uint32_t add_slide(const struct optimal_model *model, const struct optima
     for (uint32_t e = 0; e < model->n_event; e++)
         if (is_open(direct, e))
             spent += slide_price(model, spread, price, e, l, from, end, p, slides_on);
-    if (open)
-        return add_run(model, spread, price, l, open, still, end, to, spent, choice);
-    choice[0] = (struct optimal_choice){0, spent};
-    return 1;
+    return open ? add_run(model, spread, price, l, open, end, to, spent, choice, n)
+                : add_choice(choice, n, 0, spent);
 }
 
 /* Loops from `from` to `to` that may have any order. */
@@ -109,24 +122,23 @@ static uint32_t any_order(const struct optimal_model *model, const struct optima
                           struct optimal_price price, uint32_t l, uint32_t mask, uint32_t from, uint32_t to,
                           struct optimal_choice *choice)
 {
-    uint32_t n = 0;
-    if (from == to) {
-        choice[0] = (struct optimal_choice){mask, 0};
-        return 1;
-    }
-    choice[n++] = (struct optimal_choice){0, close_all(model, spread, price, l, mask, from)};
-    for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
-        const uint32_t open = events_of(model, (int)t, mask);
-        const uint32_t others = mask & ~(open | open << OPTIMAL_DIRECT);
-        /* without a loop of the run it is the choice above */
-        if (open && lattice_mix(spread->tiles, from, to, ~model->relevant[t]) != from)
-            n += add_run(model, spread, price, l, open, (int)t, from, to,
-                         close_all(model, spread, price, l, others, from), &choice[n]);
+    const struct lattice *tiles = spread->tiles;
+    if (from == to)
+        return add_choice(choice, 0, mask, 0);
+    uint32_t n = add_choice(choice, 0, 0, close_all(model, spread, price, l, mask, from));
+    for (uint32_t d = 0; d < model->problem->n_dim; d++) {
+        const uint32_t open = mask & model->stays[d];
+        bool first = open && tiles->extent[d][from] != tiles->extent[d][to];
+        for (uint32_t k = 0; k < d && first; k++)
+            first = (mask & model->stays[k]) != open || tiles->extent[k][from] == tiles->extent[k][to];
+        if (first)
+            n = add_run(model, spread, price, l, open, from, to,
+                        close_all(model, spread, price, l, mask & ~(open | open << OPTIMAL_DIRECT), from),
+                        choice, n);
     }
     for (uint32_t p = 0; mask >> OPTIMAL_DIRECT && p < model->problem->n_dim; p++)
-        if (model->partner[p] < model->problem->n_dim &&
-            spread->tiles->extent[p][from] < spread->tiles->extent[p][to])
-            n += add_slide(model, spread, price, l, mask, from, to, p, &choice[n]);
+        if (model->partner[p] < model->problem->n_dim && tiles->extent[p][from] < tiles->extent[p][to])
+            n = add_slide(model, spread, price, l, mask, from, to, p, choice, n);
     return n;
 }
 

@@ -37,6 +37,7 @@ enum dse_status optimal_sweep_new(const struct optimal_model *model, struct aren
     DSE_TRY(arena_check(arena, "a sweep over tiles", err));
     sweep->model = model;
     sweep->arena = arena;
+    sweep->most_masks = OPTIMAL_MASK_MAX;
     DSE_TRY(lattice_new(model->problem, arena, &sweep->tiles, err));
     for (uint32_t i = 0; i < sizeof sweep->scratch / sizeof sweep->scratch[0]; i++)
         sweep->scratch[i] = arena_alloc(arena, n, sizeof(double));
@@ -72,16 +73,44 @@ static void lower_all(double *into, const double *from, uint32_t n)
         into[i] = lower(into[i], from[i]);
 }
 
-/* The values of a mask, made when it comes up first; NULL without memory. */
-static double *values_of(struct optimal_sweep *sweep, struct optimal_states *states, uint32_t mask)
+/* May states of the events `fewer` stand for those of `mask`? What slides has to go on sliding. */
+static bool is_part(uint32_t fewer, uint32_t mask)
+{
+    return (fewer & ~mask) == 0 && fewer >> OPTIMAL_DIRECT == (mask >> OPTIMAL_DIRECT & fewer);
+}
+
+uint32_t optimal_states_find(const struct optimal_states *states, uint32_t mask)
+{
+    uint32_t found = states->n;
+    for (uint32_t i = 0; i < states->n; i++) {
+        if (states->mask[i] == mask)
+            return i;
+        if (states->full && is_part(states->mask[i], mask) &&
+            (found == states->n ||
+             __builtin_popcount(states->mask[i]) > __builtin_popcount(states->mask[found])))
+            found = i;
+    }
+    return found;
+}
+
+/* The values of a mask, made when it comes up first; `*more` is what is to be paid for events of it that they
+ * do without, as the table is full. There is always a mask 0 to do with. NULL without memory. */
+static double *values_of(struct optimal_sweep *sweep, struct optimal_states *states, uint32_t mask,
+                         double *more)
 {
     uint32_t i = 0;
+    *more = 0;
     while (i < states->n && states->mask[i] != mask)
         i++;
     if (i < states->n)
         return states->value[i];
-    if (i == OPTIMAL_MASK_MAX)
-        return NULL;
+    if (i == sweep->most_masks) {
+        states->full = true;
+        i = optimal_states_find(states, mask);
+        for (uint32_t e = 0; e < sweep->model->n_event; e++)
+            *more += (mask & ~states->mask[i]) >> e & 1u ? sweep->least_event[e] : 0;
+        return states->value[i];
+    }
     if (!states->value[i]) /* else it is that of an earlier spread */
         states->value[i] = arena_alloc_unset(sweep->arena, sweep->model->lattice.n, sizeof(double));
     if (!states->value[i])
@@ -92,11 +121,22 @@ static double *values_of(struct optimal_sweep *sweep, struct optimal_states *sta
     return states->value[i];
 }
 
+/* A table with no state but that of no open event, which is not reached. */
+static bool begin_states(struct optimal_sweep *sweep, struct optimal_states *states)
+{
+    double more;
+    states->n = 0;
+    states->full = false;
+    return values_of(sweep, states, 0, &more) != NULL;
+}
+
 static bool merge(struct optimal_sweep *sweep, struct optimal_states *states, uint32_t mask,
                   const double *from)
 {
-    double *value = values_of(sweep, states, mask);
-    if (value)
+    double more, *value = values_of(sweep, states, mask, &more);
+    for (uint32_t i = 0; value && more > 0 && i < sweep->tiles.n; i++)
+        value[i] = lower(value[i], from[i] + more);
+    if (value && more == 0)
         lower_all(value, from, sweep->tiles.n);
     return value != NULL;
 }
@@ -223,9 +263,9 @@ static void turn(struct optimal_sweep *sweep, uint32_t l, uint32_t dims, double 
     }
 }
 
-/* The values of `run`, where tensor t's events `open` (none: 0) stay open: on with loops that leave it alone
- * among `dims`; then they stay open, or close and any loop of `dims` follows. `rest` gets the latter. */
-static bool end_run(struct optimal_sweep *sweep, uint32_t l, int t, uint32_t open, uint32_t dims, double *run,
+/* The values of `run`, where the events `open` (0: none) are open: on with loops among `dims` that leave them
+ * alone; then they stay open, or close and any loop of `dims` follows. `rest` gets the latter. */
+static bool end_run(struct optimal_sweep *sweep, uint32_t l, uint32_t open, uint32_t dims, double *run,
                     double *rest)
 {
     bool any = false;
@@ -234,36 +274,55 @@ static bool end_run(struct optimal_sweep *sweep, uint32_t l, int t, uint32_t ope
     if (!any)
         return true;
     if (open) {
-        turn(sweep, l, dims & ~sweep->model->relevant[t], run);
+        turn(sweep, l, dims & optimal_dims_around(sweep->model, open), run);
         if (!merge(sweep, sweep->after, open, run))
             return false;
     }
     return close_into(sweep, run, open, rest);
 }
 
-/* All masks in which tensor t has the same events open go on together. */
-static bool runs(struct optimal_sweep *sweep, uint32_t l, double *rest)
+/* From values with the events of `mask` open to all with those that a loop leaves open, but for `known`. */
+static bool begin_runs(struct optimal_sweep *sweep, uint32_t mask, uint32_t known, const double *from)
 {
     const struct optimal_model *model = sweep->model;
-    const struct optimal_states *in = sweep->before;
-    for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
-        for (uint32_t i = 0; i < in->n; i++) {
-            const uint32_t open = in->mask[i] & model->of_tensor[t];
-            bool first = open != 0 && (sweep->dims & ~model->relevant[t]) != 0;
-            for (uint32_t k = 0; k < i && first; k++)
-                first = (in->mask[k] & model->of_tensor[t]) != open;
-            if (!first)
-                continue;
-            fill(sweep->scratch[1], sweep->tiles.n);
-            for (uint32_t k = i; k < in->n; k++)
-                if ((in->mask[k] & model->of_tensor[t]) == open &&
-                    !close_into(sweep, in->value[k], in->mask[k] & ~(open | open << OPTIMAL_DIRECT),
-                                sweep->scratch[1]))
-                    return false;
-            if (!end_run(sweep, l, (int)t, open, sweep->dims, sweep->scratch[1], rest))
-                return false;
-        }
+    const struct lattice *tiles = &sweep->tiles;
+    double *run = sweep->scratch[1], more;
+    for (uint32_t d = 0; d < model->problem->n_dim; d++) {
+        const uint32_t open = mask & model->stays[d];
+        bool first = open && open != known && (sweep->dims >> d & 1u) && tiles->extent[d][tiles->n - 1] > 1;
+        for (uint32_t k = 0; k < d && first; k++)
+            first = (mask & model->stays[k]) != open || !(sweep->dims >> k & 1u) ||
+                    tiles->extent[k][tiles->n - 1] == 1;
+        if (!first)
+            continue;
+        double *into = values_of(sweep, &sweep->run, open, &more);
+        fill(run, more > 0 ? tiles->n : 0);
+        if (!into || !close_into(sweep, from, mask & ~(open | open << OPTIMAL_DIRECT), more > 0 ? run : into))
+            return false;
+        for (uint32_t i = 0; more > 0 && i < tiles->n; i++)
+            into[i] = lower(into[i], run[i] + more);
     }
+    return true;
+}
+
+/* Loops that leave some events alone, inside all others: those of the most events first, as loops that leave
+ * fewer alone follow them. */
+static bool runs(struct optimal_sweep *sweep, uint32_t l, double *rest)
+{
+    const struct optimal_states *in = sweep->before;
+    struct optimal_states *run = &sweep->run;
+    if (!begin_states(sweep, run))
+        return false;
+    for (uint32_t i = 0; i < in->n; i++)
+        if (!begin_runs(sweep, in->mask[i], 0, in->value[i]))
+            return false;
+    for (uint32_t size = sweep->model->n_event; size > 0; size--)
+        for (uint32_t i = 0; i < run->n; i++)
+            if ((uint32_t)__builtin_popcount(run->mask[i]) == size &&
+                (!end_run(sweep, l, run->mask[i], sweep->dims, run->value[i], rest) ||
+                 !begin_runs(sweep, run->mask[i], run->mask[i], run->value[i])))
+                return false;
+    lower_all(rest, run->value[0], sweep->tiles.n);
     return true;
 }
 
@@ -306,12 +365,11 @@ static bool slide_on(struct optimal_sweep *sweep, uint32_t l, uint32_t p, uint32
     const struct lattice *tiles = &sweep->tiles;
     const uint32_t sum = 1u << p | 1u << model->partner[p];
     const uint32_t rank = (sum | ~model->relevant[model->window]) & sweep->dims;
-    const int still = optimal_stationary(model, p);
     double *run = sweep->scratch[1];
     memcpy(run, from, tiles->n * sizeof *run);
     turn(sweep, l, 1u << p, run);
     add_slide(sweep, direct, l, p, true, run);
-    if (!end_run(sweep, l, still, open, sweep->dims, run, rest))
+    if (!end_run(sweep, l, open, sweep->dims, run, rest))
         return false;
     for (uint32_t i = 0; i < tiles->n; i++) { /* equal moves of the other dimension */
         const uint32_t same = lattice_mix(tiles, 0, i, sum);
@@ -319,7 +377,7 @@ static bool slide_on(struct optimal_sweep *sweep, uint32_t l, uint32_t p, uint32
         run[i] = sweep->flag[i] ? from[i] : INFINITY;
     }
     turn(sweep, l, 1u << p, run);
-    if (!end_run(sweep, l, still, open, sweep->dims, run, rest))
+    if (!end_run(sweep, l, open, sweep->dims, run, rest))
         return false;
     uint32_t two[PROBLEM_DIM_MAX]; /* a loop of bound 2, and more of p further out */
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
@@ -333,7 +391,7 @@ static bool slide_on(struct optimal_sweep *sweep, uint32_t l, uint32_t p, uint32
             run[i + by] = from[i];
     double *short_rest = sweep->scratch[2];
     fill(short_rest, tiles->n);
-    if (!end_run(sweep, l, still, open, rank & ~(1u << p), run, short_rest))
+    if (!end_run(sweep, l, open, rank & ~(1u << p), run, short_rest))
         return false;
     turn(sweep, l, rank & ~(1u << p), short_rest);
     return merge(sweep, sweep->after, 0, short_rest);
@@ -344,8 +402,7 @@ static bool slides(struct optimal_sweep *sweep, uint32_t l, uint32_t p, double *
 {
     const struct optimal_model *model = sweep->model;
     const struct optimal_states *in = sweep->before;
-    const int still = optimal_stationary(model, p);
-    const uint32_t stays = still < 0 ? 0 : model->of_tensor[still];
+    const uint32_t stays = model->stays[p];
     double *from = sweep->scratch[3];
     for (uint32_t i = 0; i < in->n; i++) {
         const uint32_t direct = in->mask[i] >> OPTIMAL_DIRECT, open = in->mask[i] & stays;
@@ -407,7 +464,8 @@ static bool turn_loops(struct optimal_sweep *sweep, uint32_t l)
     const struct optimal_model *model = sweep->model;
     const struct optimal_states *in = sweep->before;
     double *rest = sweep->scratch[0];
-    sweep->after->n = 0;
+    if (!begin_states(sweep, sweep->after))
+        return false;
     fill(rest, sweep->tiles.n);
     for (uint32_t i = 0; i < in->n; i++) {
         if (!merge(sweep, sweep->after, in->mask[i], in->value[i]) ||
@@ -463,11 +521,9 @@ enum dse_status optimal_sweep_run(struct optimal_sweep *sweep, const struct opti
     sweep->price = price;
     lattice_divide(&model->lattice, spread->span[n_level - 1], &sweep->tiles);
     price_events(sweep);
-    sweep->at[0].n = 0;
-    double *start = values_of(sweep, &sweep->at[0], 0);
-    if (start)
-        start[0] = optimal_fixed_price(model, spread, price);
-    bool memory = start != NULL;
+    bool memory = begin_states(sweep, &sweep->at[0]);
+    if (memory)
+        sweep->at[0].value[0][0] = optimal_fixed_price(model, spread, price);
     for (uint32_t l = 0; l < n_level && memory; l++)
         memory = temporal(sweep, l, limit);
     if (sweep->watch && sweep->watch->ended) {

@@ -13,6 +13,7 @@ enum { OPTIMAL_MASK_MAX = 128, OPTIMAL_DIRECT = 16 };
  * All values (n) at the places of one level. */
 struct optimal_states {
     uint32_t n;
+    bool full; /* some states stand for those of more open events (optimal_states_find) */
     uint32_t mask[OPTIMAL_MASK_MAX]; /* (n) */
     double *value[OPTIMAL_MASK_MAX]; /* (n, nodes) INFINITY: not reached */
 };
@@ -41,7 +42,8 @@ struct optimal_sweep {
      * their own are turned one by one */
     uint32_t dims;
     const struct optimal_states *before;
-    struct optimal_states *after, turned[2];
+    struct optimal_states *after, turned[2], run;
+    uint32_t most_masks;           /* of a table: OPTIMAL_MASK_MAX */
     uint32_t *ratio;               /* (nodes) scratch */
     double *least[ARCH_LEVEL_MAX]; /* (n_level, nodes) of all masks of `at` */
     double *scratch[7];
@@ -59,6 +61,10 @@ struct optimal_sweep {
 /* Memory from `arena`, also while it runs. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status optimal_sweep_new(const struct optimal_model *model, struct arena *arena,
                                                  struct optimal_sweep **out, struct dse_error *err);
+
+/* The number of the states that bound those with the open events `mask`: their own or, where the table was
+ * full, those of the most events among them, the others being paid at least. states->n: none is reached. */
+uint32_t optimal_states_find(const struct optimal_states *states, uint32_t mask);
 
 /* Fill all states of a spread; `*value` is the least price, INFINITY when nothing fits. States that
  * lead to `limit` or more, by the events' quick bounds, count as not reached. When the search is over the

@@ -34,9 +34,7 @@ static double goal_at(const struct optimal_walk *walk, uint32_t l, uint32_t mask
     uint32_t n = optimal_step(sweep->model, &sweep->spread, sweep->price, l, mask, node, frame->end, choice);
     while (n-- > 0) {
         const uint32_t open = optimal_mask_open(sweep->model, l, choice[n].mask);
-        uint32_t i = 0;
-        while (i < out->n && out->mask[i] != open)
-            i++;
+        const uint32_t i = optimal_states_find(out, open);
         if (i < out->n) /* else no tile is below the sweep's limit */
             least = fmin(least, choice[n].price + frame->goal[i]);
     }

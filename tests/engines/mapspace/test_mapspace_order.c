@@ -155,6 +155,12 @@ static void test_orders_keep_constraints(void **state)
     assert_true(space->order[2].n >= 1);
     for (uint32_t i = 0; i < space->order[2].n; i++)
         assert_true(space->order[2].order[i][0] == 3 && space->order[2].order[i][1] == 1);
+    /* M moves A and Z away from the start, but not where it is a unit loop: then K keeps Z, N keeps A */
+    small_gemm(&problem, 4, 4, 4);
+    mapspace_constraints_init(&c, &problem, &arch);
+    c.level[2].temporal.n_order = 1;
+    assert_int_equal(mapspace_new(&problem, &arch, &c, false, &arena, &space, &err), DSE_OK);
+    assert_false(space->order[2].complete);
     arena_free(&arena);
 }
 

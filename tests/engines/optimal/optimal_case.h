@@ -57,6 +57,17 @@ static inline void optimal_case_constraints(uint64_t i, const struct problem *pr
     struct random_stream stream = random_stream_make(2, i, RANDOM_INIT);
     const uint32_t all_dims = (1u << problem->n_dim) - 1, all = (1u << problem->n_tensor) - 1;
     mapspace_constraints_init(constraints, problem, arch);
+    if (random_below(&stream, 8) == 0) { /* dataflows alone, which leave all else free */
+        for (uint32_t l = 0; l < arch->n_level; l++) {
+            const uint8_t d = (uint8_t)random_below(&stream, problem->n_dim);
+            const struct unrolling dataflow = {
+                .n = 2, .loop = {d, (uint8_t)((d + 1) % problem->n_dim)}, .begins = 3};
+            struct dse_error err;
+            if (mapspace_constraints_unroll(&constraints->level[l], &dataflow, &err) != DSE_OK)
+                return;
+        }
+        return;
+    }
     for (uint32_t l = 0; l < arch->n_level; l++) {
         struct level_constraints *level = &constraints->level[l];
         if (random_below(&stream, 2))

@@ -119,12 +119,21 @@ static void test_what_it_does_not_take_is_refused_by_name(void **state)
     arch.link_transfers = true;
     refuses(&problem, &arch, "small: engine optimal has no bound for link transfers");
     small_machine(&arch, 16, 64);
-    random_case_dims(&problem, "mttkrp", "IJKL", (const uint32_t[]){2, 2, 2, 2});
-    random_case_tensor(&problem, "B", TENSOR_INPUT, "I K L");
-    random_case_tensor(&problem, "C", TENSOR_INPUT, "K J");
-    random_case_tensor(&problem, "D", TENSOR_INPUT, "L J");
-    random_case_tensor(&problem, "A", TENSOR_OUTPUT, "I J");
-    refuses(&problem, &arch, "I leaves out 2");
+    random_case_dims(&problem, "product", "CKPR", (const uint32_t[]){2, 2, 2, 2});
+    random_case_tensor(&problem, "A", TENSOR_INPUT, "C P+R");
+    random_case_tensor(&problem, "B", TENSOR_WEIGHT, "C K");
+    random_case_tensor(&problem, "D", TENSOR_WEIGHT, "R K");
+    random_case_tensor(&problem, "Z", TENSOR_OUTPUT, "K P");
+    refuses(&problem, &arch,
+            "sums of dimensions only where each dimension indexes all tensors but one; C leaves");
+    random_case_dims(&problem, "many", "ABCDEFGH", (const uint32_t[]){2, 2, 2, 2, 2, 2, 2, 2});
+    const char *const indices[] = {"A B C D", "B C D E", "C D E F", "D E F G",
+                                   "E F G H", "F G H A", "G H A B", "H A B C"};
+    for (uint32_t t = 0; t < 8; t++)
+        random_case_tensor(&problem, (const char[]){(char)('S' + t), 0}, t < 7 ? TENSOR_INPUT : TENSOR_OUTPUT,
+                           indices[t]);
+    refuses(&problem, &arch,
+            "many: engine optimal takes loop orders that leave tensors where they are in up to 60");
     random_case_dims(&problem, "deconv", "PR", (const uint32_t[]){4, 3});
     random_case_tensor(&problem, "Weights", TENSOR_WEIGHT, "R");
     random_case_tensor(&problem, "Outputs", TENSOR_OUTPUT, "P+R");

@@ -170,7 +170,7 @@ static void test_all_spreads_come(void **state)
         }
     }
     assert_true(n_side > CASES / 10);
-    assert_true(n_fewer > CASES / 40);
+    assert_true(n_fewer > CASES / 60);
     arena_free(&arena);
     free(all);
     free(few);

@@ -74,6 +74,8 @@ static void check_case(uint64_t i, uint32_t *n_found)
     assert_int_equal(mapspace_new(&problem, &arch, NULL, false, &arena, &space, &err), DSE_OK);
     assert_int_equal(optimal_model_new(&problem, &arch, NULL, &arena, &model, &err), DSE_OK);
     assert_int_equal(optimal_sweep_new(&model, &arena, &sweep, &err), DSE_OK);
+    if (i % 2) /* the table of open events is full */
+        sweep->most_masks = 1 + (uint32_t)i % 7;
     assert_int_equal(optimal_walk_new(sweep, &arena, &walk, &err), DSE_OK);
     if (!mapspace_is_empty(space) && mapspace_size(space).log10_total < 6 &&
         mapspace_draw(space, &stream, &drawn, NULL, NULL)) {
@@ -95,7 +97,7 @@ static void check_case(uint64_t i, uint32_t *n_found)
         walk->self = &none;
         for (optimal_walk_start(walk, swept * (1 - 1e-9)); optimal_walk_next(walk);)
             continue;
-        assert_int_equal(none.n, 0);
+        assert_true(none.n == 0 || i % 2);
         ++*n_found;
     }
     eval_workspace_delete(workspace);
