@@ -47,18 +47,20 @@ enum dse_status optimal_choose_keeps(struct optimal_search *state, uint32_t choi
     return *valid ? optimal_model_keep(&state->model, keep, err) : DSE_OK;
 }
 
-/* The quick bound of the spread at hand. */
+/* Cycles of all mappings of a spread at least, by the quick bounds. */
+static double quick_cycles(const struct optimal_search *state, const struct optimal_spread *spread)
+{
+    double cycles = fmax(spread->cycles, state->least_cycles);
+    for (uint32_t i = 1; i < state->n_price; i++)
+        cycles =
+            fmax(cycles, optimal_whole_cycles(optimal_quick_price(&state->model, spread, state->price[i])));
+    return cycles;
+}
+
 double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread)
 {
-    double energy = 0, cycles = spread->cycles;
-    for (uint32_t i = 0; i < state->n_price; i++) {
-        const double price = optimal_quick_price(&state->model, spread, state->price[i]);
-        if (i == 0)
-            energy = price;
-        else
-            cycles = fmax(cycles, optimal_whole_cycles(price));
-    }
-    return optimal_cost_of(state, energy, cycles);
+    return optimal_cost_of(state, optimal_quick_price(&state->model, spread, state->price[0]),
+                           quick_cycles(state, spread));
 }
 
 /* ---------------------------------------- sweep and walk */
@@ -170,7 +172,7 @@ static enum dse_status sweep_step(struct optimal_search *state, struct dse_error
         next_spread(state);
         return DSE_OK;
     }
-    state->delay = state->spread.cycles;
+    state->delay = quick_cycles(state, &state->spread);
     state->energy_j = 0;
     state->mixed = false;
     state->n_split = 0;
@@ -273,7 +275,8 @@ static enum dse_status split_step(struct optimal_search *state, struct dse_error
 static void leave_walk(struct optimal_search *state)
 {
     const struct objective *objective = optimal_objective(state);
-    if (state->mixed || state->limiting == 0 || state->delay <= state->spread.cycles ||
+    if (state->mixed || state->limiting == 0 ||
+        optimal_whole_cycles(state->cycles[state->limiting]) <= state->spread.cycles ||
         state->n_tile < WALK_TILES || !(objective->energy_exponent > 0 && objective->delay_exponent > 0))
         return;
     state->split[0] = (struct optimal_delays){state->delay, delay_limit(state, state->energy_j)};
