@@ -72,29 +72,79 @@ static void test_it_finds_the_same_as_exhaustive(void **state)
     assert_true(feasible > OPTIMAL_CASES / 2);
 }
 
-/* Stopped at once, it says no more than it knows; its bound is below the optimum. */
+/* Stopped after a share of the evaluations of its proof, it says no more than it knows: its bound is below the
+ * optimum. */
+static void check_budgets(const struct problem *problem, const struct architecture *arch,
+                          struct engine_task task, uint32_t *n_stopped)
+{
+    static const double share[] = {0.01, 0.1, 0.5};
+    struct engine_result best, found;
+    struct dse_error err;
+    const struct engine_setting one = {"starts", "0"};
+    assert_int_equal(engine_case_solve("optimal", &one, 1, problem, arch, task, &best, &err), DSE_OK);
+    if (!best.feasible)
+        return;
+    assert_int_equal(best.stop, STOP_OPTIMAL);
+    assert_true(best.bound >= best.cost * (1 - 1e-10));
+    for (uint32_t i = 0; i < sizeof share / sizeof share[0]; i++) {
+        task.budget.max_evaluations = 1 + (uint64_t)(share[i] * (double)best.n_evaluation);
+        assert_int_equal(engine_case_solve("optimal", &one, 1, problem, arch, task, &found, &err), DSE_OK);
+        assert_true(found.stop == STOP_OPTIMAL || found.stop == STOP_MAX_EVALUATIONS);
+        assert_true(!found.feasible || found.cost >= best.cost * (1 - 1e-10));
+        assert_true(found.bound <= best.cost * (1 + 1e-10));
+        *n_stopped += found.stop == STOP_MAX_EVALUATIONS && found.bound > 0;
+    }
+}
+
 static void test_a_bound_is_certified_when_the_budget_ends(void **state)
 {
     (void)state;
     struct problem problem;
     struct architecture arch;
-    struct engine_result best, found;
     struct dse_error err;
     struct engine_task task = {.seed = 1, .key = 2, .batch = 1, .objective = {1, 1}};
     const uint32_t bound[] = {3, 3, 14, 14, 16, 32, 1};
+    uint32_t n = 0;
     random_case_conv(&problem, "conv", bound, "N C P+R Q+S");
     small_machine(&arch, 24, 1024);
-    arch.strict_fanout = true;
-    assert_int_equal(engine_case_solve("optimal", NULL, 0, &problem, &arch, task, &best, &err), DSE_OK);
-    assert_int_equal(best.stop, STOP_OPTIMAL);
-    assert_true(best.bound >= best.cost * (1 - 1e-10));
-    const struct engine_setting one = {"starts", "0"};
-    for (uint64_t n = 1; n < 3000; n *= 3) {
-        task.budget.max_evaluations = n;
-        assert_int_equal(engine_case_solve("optimal", &one, 1, &problem, &arch, task, &found, &err), DSE_OK);
-        assert_true(found.stop == STOP_OPTIMAL || found.stop == STOP_MAX_EVALUATIONS);
-        assert_true(found.cost >= best.cost * (1 - 1e-10));
-        assert_true(found.bound <= best.cost * (1 + 1e-10));
+    check_budgets(&problem, &arch, task, &n);
+    assert_true(n > 0);
+    for (uint64_t i = 0; i < 60; i++) {
+        optimal_case(i, 500, &problem, &arch);
+        task.key = i;
+        assert_int_equal(objective_parse(objectives[i % 5], &task.objective, &err), DSE_OK);
+        check_budgets(&problem, &arch, task, &n);
+    }
+    assert_true(n > 60);
+}
+
+/* A convolution whose channels and batch are ten dimensions of 2 is as good as one where they are three: tiles
+ * have the same sizes. */
+static void test_many_dimensions_are_as_good_as_few(void **state)
+{
+    (void)state;
+    static const char *const objective[] = {"edp", "energy", "latency"};
+    struct problem few, many;
+    struct architecture arch;
+    struct engine_result one, other;
+    struct dse_error err;
+    struct engine_task task = {.seed = 1, .key = 3, .batch = 1};
+    random_case_dims(&few, "few", "CKNPR", (const uint32_t[]){16, 8, 8, 4, 3});
+    random_case_tensor(&few, "Weights", TENSOR_WEIGHT, "C K R");
+    random_case_tensor(&few, "Inputs", TENSOR_INPUT, "C N P+R");
+    random_case_tensor(&few, "Outputs", TENSOR_OUTPUT, "K N P");
+    random_case_dims(&many, "many", "ABCDEFGHIJPR", (const uint32_t[]){2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 4, 3});
+    random_case_tensor(&many, "Weights", TENSOR_WEIGHT, "A B C D E F G R");
+    random_case_tensor(&many, "Inputs", TENSOR_INPUT, "A B C D H I J P+R");
+    random_case_tensor(&many, "Outputs", TENSOR_OUTPUT, "E F G H I J P");
+    small_machine(&arch, 24, 200);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(objective_parse(objective[i], &task.objective, &err), DSE_OK);
+        assert_int_equal(engine_case_solve("optimal", NULL, 0, &few, &arch, task, &one, &err), DSE_OK);
+        assert_int_equal(engine_case_solve("optimal", NULL, 0, &many, &arch, task, &other, &err), DSE_OK);
+        assert_int_equal(one.stop, STOP_OPTIMAL);
+        assert_int_equal(other.stop, STOP_OPTIMAL);
+        assert_true(fabs(one.cost - other.cost) <= 1e-10 * one.cost);
     }
 }
 
@@ -145,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_finds_the_same_as_exhaustive),
         cmocka_unit_test(test_a_bound_is_certified_when_the_budget_ends),
+        cmocka_unit_test(test_many_dimensions_are_as_good_as_few),
         cmocka_unit_test(test_what_it_does_not_take_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
