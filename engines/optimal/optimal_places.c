@@ -129,7 +129,7 @@ bool optimal_places_all(const struct optimal_model *model, uint32_t l, const uin
 
 /* ---------------------------------------- the best */
 
-enum { LOOP_MAX = 6 }; /* of more loops the places are too many to look at: their hops count 0 */
+enum { LOOP_MAX = 7 }; /* of more loops the places are too many to look at: their hops count 0 */
 
 struct best_places {
     const struct optimal_places *places;

@@ -8,7 +8,7 @@
 #include "costmodel/loopnest/mesh_hops.h"
 #include "engines/optimal/optimal_model.h"
 
-enum { OPTIMAL_PLACE_MAX = 64, OPTIMAL_SUM_MAX = 24 };
+enum { OPTIMAL_PLACE_MAX = 1024, OPTIMAL_SUM_MAX = 24 };
 
 struct optimal_place {
     uint8_t

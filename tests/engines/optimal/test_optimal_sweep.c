@@ -150,7 +150,6 @@ static bool is_worth(void *self, const struct optimal_place *place)
 /* The least energy of the spread with its loops at their best places, level by level. */
 static double least_of_places(struct bench *bench, struct optimal_spread *spread, bool exact, uint32_t l)
 {
-    struct optimal_place place[OPTIMAL_PLACE_MAX];
     struct dse_error err;
     double least = INFINITY;
     if (l == bench->arch.n_level) {
@@ -158,10 +157,11 @@ static double least_of_places(struct bench *bench, struct optimal_spread *spread
                          DSE_OK);
         return fmax(least, optimal_quick_price(&bench->model, spread, bench->price[0]));
     }
+    struct optimal_place *place = arena_alloc(&bench->arena, OPTIMAL_PLACE_MAX, sizeof *place);
     uint32_t n = optimal_places_list(&bench->places, l, spread->factor[l], place);
     assert_true(n > 0);
     if (exact && optimal_is_diagonal(&bench->model, spread, 1u << l)) {
-        struct optimal_place diagonal[OPTIMAL_PLACE_MAX];
+        struct optimal_place *diagonal = arena_alloc(&bench->arena, OPTIMAL_PLACE_MAX, sizeof *diagonal);
         bool all;
         const uint32_t n_diagonal =
             optimal_places_diagonal(&bench->places, spread, l, is_worth, NULL, &all, diagonal);
