@@ -151,6 +151,27 @@ enum dse_status optimal_fits(struct optimal_model *model, uint32_t l, uint8_t ke
     return DSE_OK;
 }
 
+enum dse_status optimal_share_banks(struct optimal_model *model, struct dse_error *err)
+{
+    const struct architecture *arch = model->arch;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        if (!arch->level[l].bank_group)
+            continue;
+        uint8_t *fits = arena_alloc_unset(model->arena, model->lattice.n, 1);
+        DSE_TRY(arena_check(model->arena, "the tiles that fit a level", err));
+        for (uint32_t node = 0; node < model->lattice.n; node++) {
+            uint64_t word[ARCH_LEVEL_MAX] = {0};
+            for (uint32_t i = l; i < arch->n_level && model->fits[l][node]; i++)
+                word[i] = arch->level[i].bank_group ? kept_words(model, model->keep[i], node) : 0;
+            fits[node] = model->fits[l][node] && bank_groups_fit(arch, word, NULL);
+        }
+        model->shared_fits[l] = fits;
+    }
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        model->fits[l] = model->shared_fits[l] ? model->shared_fits[l] : model->fits[l];
+    return DSE_OK;
+}
+
 bool optimal_fits_together(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,
                            const uint32_t *node)
 {

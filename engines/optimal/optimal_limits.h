@@ -29,6 +29,10 @@ void optimal_limit_factors(struct optimal_model *model);
 DSE_MUST_CHECK enum dse_status optimal_fits(struct optimal_model *model, uint32_t l, uint8_t keep,
                                             const uint8_t **fits, struct dse_error *err);
 
+/* Set `shared_fits` of the model: a level leaves banks for the tiles of those outside it with which it shares
+ * them, and which are no smaller. DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status optimal_share_banks(struct optimal_model *model, struct dse_error *err);
+
 /* Do tiles fit where what one level holds leaves others less (banks, registers of a GPU)? `node` (n_level):
  * the tiles of level l and those outside it, in the whole lattice; those inside count as one point. */
 bool optimal_fits_together(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,

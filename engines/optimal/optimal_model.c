@@ -185,6 +185,10 @@ enum dse_status optimal_model_keep(struct optimal_model *model, const uint8_t *k
     }
     for (uint32_t l = 0; model->lattice.n && l < model->arch->n_level; l++)
         DSE_TRY(optimal_fits(model, l, keep[l], &model->fits[l], err));
+    for (uint32_t l = 0; memcmp(keep, model->widest, model->arch->n_level) == 0 && l < model->arch->n_level;
+         l++)
+        if (model->shared_fits[l])
+            model->fits[l] = model->shared_fits[l];
     return DSE_OK;
 }
 
@@ -220,10 +224,10 @@ enum dse_status optimal_model_init(const struct problem *problem, const struct a
 
 enum dse_status optimal_model_add_tiles(struct optimal_model *model, struct dse_error *err)
 {
-    uint8_t keep[ARCH_LEVEL_MAX];
-    memcpy(keep, model->keep, sizeof keep);
+    memcpy(model->widest, model->keep, sizeof model->widest);
     DSE_TRY(lattice_new(model->problem, model->arena, &model->lattice, err));
-    return optimal_model_keep(model, keep, err);
+    DSE_TRY(optimal_model_keep(model, model->widest, err));
+    return optimal_share_banks(model, err);
 }
 
 enum dse_status optimal_model_new(const struct problem *problem, const struct architecture *arch,

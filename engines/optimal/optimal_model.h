@@ -52,7 +52,10 @@ struct optimal_model {
     uint32_t limited[ARCH_LEVEL_MAX]; /* bit d: not every temporal factor of the dimension is allowed, */
     const uint8_t *fits[ARCH_LEVEL_MAX]; /* (n_level, n) optimal_fits of what is kept */
     const uint8_t *known_fits[ARCH_LEVEL_MAX][1u << PROBLEM_TENSOR_MAX];
-    uint64_t latency; /* fill and drain cycles of all networks */
+    /* the keeps of the beginning; where levels share banks, what fits then, the others looked at too */
+    uint8_t widest[ARCH_LEVEL_MAX];
+    const uint8_t *shared_fits[ARCH_LEVEL_MAX]; /* NULL: the level shares none */
+    uint64_t latency;                           /* fill and drain cycles of all networks */
 };
 
 /* Can the machine be modelled, and the problem on it? DSE_BAD_INPUT: one sentence. */

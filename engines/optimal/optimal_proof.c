@@ -271,7 +271,7 @@ static enum dse_status split_step(struct optimal_search *state, struct dse_error
     return DSE_OK;
 }
 
-/* A walk that has become long is one of a mixed price, where bandwidth decides: else energy alone bounds best. */
+/* A walk that has become long is one of a mixed price, where bandwidth decides: else energy alone is best. */
 static void leave_walk(struct optimal_search *state)
 {
     const struct objective *objective = optimal_objective(state);

@@ -72,8 +72,8 @@ static void test_it_finds_the_same_as_exhaustive(void **state)
     assert_true(feasible > OPTIMAL_CASES / 2);
 }
 
-/* Stopped after a share of the evaluations of its proof, it says no more than it knows: its bound is below the
- * optimum. */
+/* Stopped after a share of the evaluations of its proof, it says no more than it knows: its bound is below
+ * the optimum. */
 static void check_budgets(const struct problem *problem, const struct architecture *arch,
                           struct engine_task task, uint32_t *n_stopped)
 {
@@ -118,8 +118,8 @@ static void test_a_bound_is_certified_when_the_budget_ends(void **state)
     assert_true(n > 60);
 }
 
-/* A convolution whose channels and batch are ten dimensions of 2 is as good as one where they are three: tiles
- * have the same sizes. */
+/* A convolution whose channels and batch are ten dimensions of 2 is as good as one where they are three:
+ * tiles have the same sizes. */
 static void test_many_dimensions_are_as_good_as_few(void **state)
 {
     (void)state;

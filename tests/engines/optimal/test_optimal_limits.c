@@ -110,6 +110,10 @@ static void test_banks_are_shared(void **state)
     node[0] = lattice_node(&bench.model.lattice, (const uint32_t[]){2, 2, 2});
     assert_false(optimal_fits_together(&bench.model, NULL, 0, node));
     assert_true(optimal_fits_together(&bench.model, NULL, 1, node)); /* the registers not yet known */
+    /* the buffer's tile is no smaller than that of the registers: 12 and 12 words take 2 and 2, 20 3 and 3 */
+    assert_true(fits(&bench, 0, 2, 2, 2));
+    assert_false(fits(&bench, 0, 4, 2, 2));
+    assert_true(fits(&bench, 1, 4, 2, 2));
     arena_free(&bench.arena);
 }
 

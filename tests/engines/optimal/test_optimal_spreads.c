@@ -43,7 +43,7 @@ static bool has_all_at_most_2(void *self, const struct optimal_spread *spread, u
 }
 
 /* `mirror`: as the engine lists them; `few`: those without a factor above 2. */
-static void list_all(const struct optimal_model *model, bool mirror, bool few, struct listed *out)
+static void list_all(struct optimal_model *model, bool mirror, bool few, struct listed *out)
 {
     struct optimal_price price[OPTIMAL_PRICE_MAX];
     struct optimal_spreads spreads;
@@ -56,7 +56,7 @@ static void list_all(const struct optimal_model *model, bool mirror, bool few, s
     if (mirror)
         optimal_spreads_mirror(&spreads);
     spreads.worth = few ? has_all_at_most_2 : NULL;
-    spreads.self = (void *)model;
+    spreads.self = model;
     struct optimal_spread at, got;
     while (out->n < SPREAD_MAX && optimal_spreads_next(&spreads, UINT32_MAX, &at, place, &over)) {
         optimal_spreads_get(&spreads, place, &got);
