@@ -90,9 +90,12 @@ struct optimal_place; /* engines/optimal/optimal_places.h */
  * loops and of those further in, times `span`; only the former is a node, of the lattice of what the spatial
  * factors leave. So the spatial loops of a level leave a node as it is. */
 struct optimal_spread {
-    uint32_t factor[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];  /* (n_level, n_dim) */
-    uint32_t span[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];    /* (n_level, n_dim) product with those further in */
-    const struct lattice *tiles;                       /* set by optimal_sweep_run */
+    uint32_t factor[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX]; /* (n_level, n_dim) */
+    uint32_t span[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];   /* (n_level, n_dim) product with those further in */
+    const struct lattice *tiles;                      /* set by optimal_sweep_run */
+    /* (n_event, nodes) what those cost that are not of the window tensor, by the price of that run; NULL: not
+     * known */
+    double *const *close;
     const struct optimal_place *place[ARCH_LEVEL_MAX]; /* (n_level) NULL: hops count 0 */
     double used[ARCH_LEVEL_MAX];                       /* instances of a level in use */
     double groups[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* least number of different tiles below a level */

@@ -45,9 +45,12 @@ static double close_all(const struct optimal_model *model, const struct optimal_
                         struct optimal_price price, uint32_t l, uint32_t mask, uint32_t node)
 {
     double sum = 0;
-    for (uint32_t e = 0; e < model->n_event; e++)
-        if (is_open(mask, e))
-            sum += optimal_close_price(model, spread, price, e, l, node, mask >> (OPTIMAL_DIRECT + e) & 1u);
+    for (uint32_t left = mask & 0xffffu; left; left &= left - 1) {
+        const uint32_t e = (uint32_t)__builtin_ctz(left);
+        sum += spread->close && (int)model->event[e].tensor != model->window
+                   ? spread->close[e][node]
+                   : optimal_close_price(model, spread, price, e, l, node, mask >> (OPTIMAL_DIRECT + e) & 1u);
+    }
     return sum;
 }
 

@@ -518,6 +518,7 @@ enum dse_status optimal_sweep_run(struct optimal_sweep *sweep, const struct opti
     const uint32_t n_level = model->arch->n_level;
     sweep->spread = *spread;
     sweep->spread.tiles = &sweep->tiles;
+    sweep->spread.close = sweep->close;
     sweep->price = price;
     lattice_divide(&model->lattice, spread->span[n_level - 1], &sweep->tiles);
     price_events(sweep);
