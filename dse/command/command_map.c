@@ -12,6 +12,7 @@
 #include "dse/report/map_report.h"
 #include "dse/run/threads.h"
 #include "dse/solve/each_dataflow.h"
+#include "dse/solve/exact_front.h"
 #include "dse/solve/option_files.h"
 #include "dse/solve/record.h"
 #include "dse/solve/solve.h"
@@ -35,7 +36,7 @@ struct map_job {
     struct mapping_texts texts;
     const struct vector_format *vectors; /* of --format vector */
     uint32_t n_no_vector;
-    bool each_dataflow;
+    bool each_dataflow, front;
     size_t format;
     int n_thread;
 };
@@ -165,9 +166,12 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     DSE_TRY(mapping_texts_check(&job->texts, job->workload.problem, job->workload.n_problem, &job->arch,
                                 formats[job->format], err));
     job->each_dataflow = cli_has(args, "each-dataflow");
-    if (job->each_dataflow && job->format == MAP_YAML)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "--format yaml writes one mapping, --each-dataflow finds several");
+    job->front = cli_has(args, "front");
+    if (job->each_dataflow && job->front)
+        return dse_fail(err, DSE_BAD_USAGE, "--each-dataflow and --front: a row is of one of them");
+    if ((job->each_dataflow || job->front) && job->format == MAP_YAML)
+        return dse_fail(err, DSE_BAD_USAGE, "--format yaml writes one mapping, %s finds several",
+                        job->front ? "--front" : "--each-dataflow");
     return DSE_OK;
 }
 
@@ -192,9 +196,14 @@ static enum dse_status solve_each(struct map_job *job, struct dse_error *err)
 static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
 {
     const char *level[ARCH_LEVEL_MAX];
-    DSE_TRY(job->each_dataflow ? each_dataflow_solve(&job->settings, &job->workload, &job->arch,
-                                                     job->n_thread, &job->arena, &job->result, err)
-                               : solve_each(job, err));
+    if (job->each_dataflow)
+        DSE_TRY(each_dataflow_solve(&job->settings, &job->workload, &job->arch, job->n_thread, &job->arena,
+                                    &job->result, err));
+    else if (job->front)
+        DSE_TRY(exact_front_solve(&job->settings, &job->workload, &job->arch, job->n_thread, &job->arena,
+                                  &job->result, err));
+    else
+        DSE_TRY(solve_each(job, err));
     job->view = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->view);
     job->layer = arena_alloc(&job->arena, job->workload.n_layer, sizeof *job->layer);
     DSE_TRY(arena_check(&job->arena, "the results", err));
@@ -219,8 +228,9 @@ static enum dse_status print_all(struct map_job *job, const struct console *cons
 {
     struct text_buffer out;
     enum dse_status status = DSE_OK;
-    const struct map_report report = {&job->arch,  &job->network, &job->workload, &job->settings,
-                                      job->result, &job->point,   job->layer,     job->each_dataflow};
+    const struct map_report report = {
+        &job->arch,  &job->network, &job->workload, &job->settings,
+        job->result, &job->point,   job->layer,     job->each_dataflow || job->front};
     text_init(&out);
     switch (job->format) {
     case MAP_YAML:
@@ -343,6 +353,9 @@ static const struct cli_option options[] = {
     {"each-dataflow", 0, NULL,
      "a row for the best mapping of every dataflow (engine interstellar; its options replication and "
      "threshold)"},
+    {"front", 0, NULL,
+     "a row for every mapping of a layer that no other beats in energy and latency (engine optimal), fastest "
+     "first"},
     {"measure", 'm', "WHAT",
      "also show noc (latency on the simulated network-on-chip), cosa (terms of CoSA's objective), or "
      "noc,cosa"},

@@ -301,6 +301,8 @@ static enum dse_status make_task(const struct solve_settings *s, const struct so
         .key = stream_key(s->engine, compiled->problem_key),
         .budget = {s->max_evaluations, s->max_seconds, cancel},
         .bound_effort = s->bound_effort,
+        .cycle_limit = s->cycle_limit,
+        .start = s->start,
     };
     task->file = option_files_all(s->files, &task->n_file);
     return make_constraints(s, compiled->problem, arch, arena, &task->constraints, err);

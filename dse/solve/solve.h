@@ -31,6 +31,8 @@ struct solve_settings {
     struct option_files *files;          /* those that options name, borrowed; NULL: they may name none */
     const struct accounting *accounting; /* chosen; NULL: the engine's first that takes the machine */
     struct objective objective;
+    uint64_t cycle_limit;        /* of fronts (dse/solve/exact_front.h); 0: none */
+    const struct mapping *start; /* within it; NULL: none */
     uint64_t seed;
     enum bound_effort bound_effort;  /* for the lower bounds of mappings */
     uint64_t max_evaluations;        /* per task; 0: the engine's own rule ends it */

@@ -343,7 +343,7 @@ enum dse_status engine_solve(const struct engine *engine, const struct engine_ta
     context->arena = arena;
     context->result = result;
     context->arch = task->architecture;
-    context->cycle_limit = UINT64_MAX;
+    context->cycle_limit = task->cycle_limit ? task->cycle_limit : UINT64_MAX;
     context->energy_limit_j = INFINITY;
     context->start_s = clock_thread_s();
     context->start_wall_s = start_s;

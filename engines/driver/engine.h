@@ -143,6 +143,8 @@ struct engine_task {
     const struct architecture *architecture;        /* always set */
     uint32_t batch;
     struct objective objective;
+    uint64_t cycle_limit;           /* mapper: no mapping counts that takes more cycles; 0: no limit */
+    const struct mapping *start;    /* mapper: one that is within the limit, to begin with; NULL: none */
     const double *option;           /* (engine->n_option) values in table order */
     const struct engine_file *file; /* (n_file) among them those that options name */
     size_t n_file;

@@ -201,6 +201,8 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
         state->least_cycles =
             least.latency_s * state->model.arch->clock_hz * (1 - 1e-12) - (double)state->model.latency;
     }
+    state->most_cycles =
+        task->cycle_limit ? (double)task->cycle_limit - (double)state->model.latency : INFINITY;
     state->n_price = optimal_prices(state->model.arch, state->price);
     DSE_TRY(optimal_spreads_init(&state->spreads, &state->model, err));
     DSE_TRY(optimal_menu_new(&state->model, arena, &state->menu, err));
@@ -213,6 +215,9 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->sweep, err));
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->words, err));
     DSE_TRY(optimal_walk_new(state->sweep, arena, &state->walk, err));
+    double cost;
+    if (task->start)
+        (void)engine_context_evaluate(context, task->start, &cost);
     state->watch = (struct optimal_watch){.over = is_over, .self = context};
     state->sweep->watch = state->words->watch = &state->watch;
     state->walk->visit = optimal_proof_visit;

@@ -21,6 +21,8 @@ const struct objective *optimal_objective(const struct optimal_search *state)
 /* `cycles` without latencies. */
 double optimal_cost_of(const struct optimal_search *state, double energy_j, double cycles)
 {
+    if (cycles > state->most_cycles)
+        return INFINITY;
     return objective_cost_of(optimal_objective(state), energy_j * (1 - 1e-12),
                              (cycles + (double)state->model.latency) / state->model.arch->clock_hz);
 }
@@ -79,9 +81,11 @@ static double delay_limit(const struct optimal_search *state, double energy_j)
 {
     const struct objective *objective = optimal_objective(state);
     const double best = engine_context_best_cost(state->context) * (1 - slack);
+    if (objective->delay_exponent <= 0)
+        return state->most_cycles;
     const double delay_s =
         pow(best / pow(energy_j, objective->energy_exponent), 1 / objective->delay_exponent);
-    return delay_s * state->model.arch->clock_hz - (double)state->model.latency;
+    return fmin(delay_s * state->model.arch->clock_hz - (double)state->model.latency, state->most_cycles);
 }
 
 /* Relaxed prices that the walk still looks at: below this. */
@@ -185,7 +189,7 @@ static enum dse_status sweep_step(struct optimal_search *state, struct dse_error
             return DSE_OK;
         }
     }
-    if (objective->delay_exponent > 0)
+    if (objective->delay_exponent > 0 || state->most_cycles < INFINITY)
         DSE_TRY(sweep_delay(state, err));
     state->swept = optimal_cost_of(state, state->energy_j, state->delay);
     if (!(state->swept < INFINITY) || optimal_is_beaten(state, state->swept)) {
@@ -277,7 +281,8 @@ static void leave_walk(struct optimal_search *state)
     const struct objective *objective = optimal_objective(state);
     if (state->mixed || state->limiting == 0 ||
         optimal_whole_cycles(state->cycles[state->limiting]) <= state->spread.cycles ||
-        state->n_tile < WALK_TILES || !(objective->energy_exponent > 0 && objective->delay_exponent > 0))
+        state->n_tile < WALK_TILES || objective->energy_exponent <= 0 ||
+        (objective->delay_exponent <= 0 && state->most_cycles == INFINITY))
         return;
     state->split[0] = (struct optimal_delays){state->delay, delay_limit(state, state->energy_j)};
     state->n_split = 1;

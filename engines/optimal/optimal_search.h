@@ -48,6 +48,7 @@ struct optimal_search {
     struct optimal_prefixes prefixes;
     double decided[ARCH_LEVEL_MAX]; /* joules of a prefix whose next level is this one */
     double least_cycles;            /* of all mappings, without latencies */
+    double most_cycles;             /* of those that count; INFINITY: no limit */
     struct optimal_entry *entry;    /* (n_entry) lowest cost first, once all are there */
     uint32_t n_entry, room, at;
     uint32_t choice, n_choice;    /* of what the levels keep: the model's, and how many there are */
@@ -70,7 +71,7 @@ struct optimal_search {
 
 const struct objective *optimal_objective(const struct optimal_search *state);
 
-/* `cycles` without latencies. */
+/* `cycles` without latencies; INFINITY: they are above the limit. */
 double optimal_cost_of(const struct optimal_search *state, double energy_j, double cycles);
 
 /* Is nothing of this cost, or above, worth looking at? Costs are compared with the best less one part in
