@@ -91,8 +91,8 @@ static bool is_of_input(enum dse_status status)
     return status == DSE_BAD_INPUT || status == DSE_BAD_USAGE || status == DSE_IO || status == DSE_LIMIT;
 }
 
-/* Behind the number of a repetition: of "b12.conv", which `at` begins with a digit of, ".conv". NULL: it is no
- * such number. */
+/* Behind the number of a repetition: of "b12.conv", which `at` begins with a digit of, ".conv". NULL: it is
+ * no such number. */
 static const char *behind_number(const char *from, const char *at)
 {
     if (at == from || !(isalpha((unsigned char)at[-1]) || at[-1] == '_') || !isdigit((unsigned char)*at))

@@ -266,7 +266,9 @@ uint32_t optimal_places_list(const struct optimal_places *places, uint32_t l, co
 
 /* ---------------------------------------- two loops that move one rank */
 
-uint32_t optimal_repeat(const struct optimal_model *model, const uint32_t *factor, const uint32_t *extent)
+/* How tiles repeat below a level whose children have tiles of these extents (n_dim): two 16-bit numbers, one
+ * for each rank of two spatial loops, 0: they do not. */
+static uint32_t repeat_of(const struct optimal_model *model, const uint32_t *factor, const uint32_t *extent)
 {
     uint32_t repeat = 0;
     for (uint32_t d = 0; d < model->problem->n_dim; d++) {
@@ -359,7 +361,7 @@ static double repeated_hops(const struct best_places *best, const struct optimal
         stride[place->order[i]] = inside;
         inside *= best->factor[place->order[i]];
     }
-    for (uint32_t d = model->problem->n_dim; d-- > 0;) { /* as in optimal_repeat, the last first */
+    for (uint32_t d = model->problem->n_dim; d-- > 0;) { /* as in repeat_of, the last first */
         const uint32_t p = model->partner[d];
         if (!is_diagonal(model, best->factor, d) || p > d)
             continue;
@@ -422,7 +424,7 @@ static uint32_t list_repeats(const struct optimal_model *model, const struct opt
         }
         if (!left)
             continue;
-        const uint32_t now = optimal_repeat(model, factor, extent);
+        const uint32_t now = repeat_of(model, factor, extent);
         uint32_t k = 0;
         while (k < n && repeat[k] != now)
             k++;
@@ -471,7 +473,7 @@ double optimal_hops(const struct optimal_model *model, const struct optimal_spre
     uint32_t extent[PROBLEM_DIM_MAX];
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
         extent[d] = spread->tiles->extent[d][node] * (l ? spread->span[l - 1][d] : 1);
-    const uint32_t repeat = optimal_repeat(model, spread->factor[l], extent);
+    const uint32_t repeat = repeat_of(model, spread->factor[l], extent);
     for (uint32_t i = 0; i < place->n_sum; i++)
         if (place->sum[i].repeat == repeat)
             return place->sum[i].hops;

@@ -19,7 +19,7 @@ struct optimal_place {
     /* where two of the loops move one rank of the window tensor: its hops, by how its tiles repeat */
     uint32_t n_sum;
     struct optimal_sum {
-        uint32_t repeat; /* optimal_repeat */
+        uint32_t repeat; /* of optimal_places.c */
         double hops;
     } sum[OPTIMAL_SUM_MAX]; /* (n_sum) */
 };
@@ -50,10 +50,6 @@ bool optimal_places_all(const struct optimal_model *model, uint32_t l, const uin
 uint32_t optimal_places_diagonal(const struct optimal_places *places, const struct optimal_spread *spread,
                                  uint32_t l, optimal_place_visit worth, void *self, bool *all,
                                  struct optimal_place *out);
-
-/* How tiles repeat below a level whose children have tiles of these extents (n_dim): two 16-bit numbers, one
- * for each rank of two spatial loops, 0: they do not. */
-uint32_t optimal_repeat(const struct optimal_model *model, const uint32_t *factor, const uint32_t *extent);
 
 /* Hops of tensor t below level l; `known`: the spatial loops begin at `node`. */
 double optimal_hops(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t l,

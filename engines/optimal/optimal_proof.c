@@ -34,7 +34,7 @@ bool optimal_is_beaten(const struct optimal_search *state, double cost)
 }
 
 /* Cycles of so many words' time; the evaluator rounds up after two divisions. */
-double optimal_whole_cycles(double cycles)
+static double whole_cycles(double cycles)
 {
     return ceil(cycles * (1 - 1e-12));
 }
@@ -54,8 +54,7 @@ static double quick_cycles(const struct optimal_search *state, const struct opti
 {
     double cycles = fmax(spread->cycles, state->least_cycles);
     for (uint32_t i = 1; i < state->n_price; i++)
-        cycles =
-            fmax(cycles, optimal_whole_cycles(optimal_quick_price(&state->model, spread, state->price[i])));
+        cycles = fmax(cycles, whole_cycles(optimal_quick_price(&state->model, spread, state->price[i])));
     return cycles;
 }
 
@@ -155,7 +154,7 @@ static enum dse_status sweep_delay(struct optimal_search *state, struct dse_erro
                                       &state->cycles[i], err));
         if (state->limiting == 0 || state->cycles[i] > state->cycles[state->limiting])
             state->limiting = i;
-        state->delay = fmax(state->delay, optimal_whole_cycles(state->cycles[i]));
+        state->delay = fmax(state->delay, whole_cycles(state->cycles[i]));
     }
     state->delayed = true;
     return DSE_OK;
@@ -280,9 +279,8 @@ static void leave_walk(struct optimal_search *state)
 {
     const struct objective *objective = optimal_objective(state);
     if (state->mixed || state->limiting == 0 ||
-        optimal_whole_cycles(state->cycles[state->limiting]) <= state->spread.cycles ||
-        state->n_tile < WALK_TILES || objective->energy_exponent <= 0 ||
-        (objective->delay_exponent <= 0 && state->most_cycles == INFINITY))
+        whole_cycles(state->cycles[state->limiting]) <= state->spread.cycles || state->n_tile < WALK_TILES ||
+        objective->energy_exponent <= 0 || (objective->delay_exponent <= 0 && state->most_cycles == INFINITY))
         return;
     state->split[0] = (struct optimal_delays){state->delay, delay_limit(state, state->energy_j)};
     state->n_split = 1;

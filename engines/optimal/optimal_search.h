@@ -78,9 +78,6 @@ double optimal_cost_of(const struct optimal_search *state, double energy_j, doub
  * 10^11, for rounding. */
 bool optimal_is_beaten(const struct optimal_search *state, double cost);
 
-/* Cycles of so many words' time; the evaluator rounds up after two divisions. */
-double optimal_whole_cycles(double cycles);
-
 /* The quick bound of a spread. */
 double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread);
 

@@ -325,8 +325,8 @@ static void test_dlsa_search_finds_the_optimum(void **state)
     assert_true(improved > N_CASE / 8 && tight > N_CASE / 2); /* the cases say something */
 }
 
-/* Two tiles of 10 cycles, the second of which reads a load past the buffer of 8 cycles in so many pieces, from
- * `limit` on. */
+/* Two tiles of 10 cycles, the second of which reads a load past the buffer of 8 cycles in so many pieces,
+ * from `limit` on. */
 static void check_streamed(int32_t limit, uint32_t pieces, uint64_t expected)
 {
     struct arena arena;
