@@ -25,9 +25,12 @@ static const struct cell_column before[N_BEFORE] = {
     {.name = "bound_edp_ratio", .title = "edp/bound", .look = LOOK_FIXED, .digit = 3},
 };
 static const struct cell_column behind[N_BEHIND] = {
-    CELL_COLUMN("bound_kind", NULL, LOOK_TEXT), CELL_COLUMN("evaluations", "evaluations", LOOK_COUNT),
-    CELL_COLUMN("stop", "stop", LOOK_TEXT),     CELL_COLUMN("padded", NULL, LOOK_TEXT),
-    {.name = "reason", .json_only = 1},         {.name = "mapping", .json_only = 1},
+    CELL_COLUMN("evaluations", "evaluations", LOOK_COUNT),
+    CELL_COLUMN("stop", "stop", LOOK_TEXT),
+    CELL_COLUMN("bound_kind", NULL, LOOK_TEXT),
+    CELL_COLUMN("padded", NULL, LOOK_TEXT),
+    {.name = "reason", .json_only = 1},
+    {.name = "mapping", .json_only = 1},
 };
 
 /* What a network has, too, stands among the metrics; other measured values have a table of their own for
@@ -68,9 +71,9 @@ static void add_row(const struct layer_record *row, const struct metric *const *
     cells_real(cells, row->bound_edp_ratio);
     for (size_t i = 0; i < n_measured; i++)
         measured_cell(cells, measured[i], &row->extra[i]);
-    cells_text(cells, row->bound_kind);
     cells_count(cells, row->evaluations);
     cells_text(cells, row->stop);
+    cells_text(cells, row->bound_kind);
     cells_text(cells, row->padded && row->padded[0] ? row->padded : NULL);
     cells_text(cells, row->reason);
     cells_text(cells, row->mapping);
