@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "costmodel/model/divisor.h"
+
 /* Lanes of a PE by its MAC units. */
 struct lanes {
     uint32_t mac, c, k;
@@ -201,22 +203,12 @@ struct spread {
     uint32_t step, made, taps, dilation;
 };
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b) {
-        const uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Output row i stride + r dilation has the taps r of one remainder modulo stride / gcd(stride, dilation), if
  * any. */
 static struct spread spread_of(const struct layer *layer, int direction)
 {
     const uint32_t stride = layer->stride[direction], dilation = layer->dilation[direction];
-    const uint32_t common = common_divisor(stride, dilation), made = stride / common;
+    const uint32_t common = (uint32_t)greatest_common_divisor(stride, dilation), made = stride / common;
     return (struct spread){stride, made, ((direction ? layer->s : layer->r) - 1) / made + 1,
                            dilation / common};
 }
@@ -262,7 +254,7 @@ struct core_tile core_tile_of(const struct layer *layer, uint32_t b, uint32_t k,
         spread_tile(layer, &tile);
     /* Groups with one second operand are rows of one product; a tile of some of them has those it has. */
     if (layer->share > 1 && k == groups * group_k) {
-        const uint32_t together = common_divisor(groups, layer->share);
+        const uint32_t together = (uint32_t)greatest_common_divisor(groups, layer->share);
         tile.groups /= together;
         tile.k /= together;
         tile.c /= together;

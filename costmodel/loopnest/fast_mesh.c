@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "costmodel/model/divisor.h"
+
 enum dse_status fast_mesh_init(struct fast_mesh *fast, uint64_t max_children, struct dse_error *err)
 {
     memset(fast, 0, sizeof *fast);
@@ -179,16 +181,6 @@ void fast_mesh_build(const struct compiled *evaluator, const struct fast_nest *n
     fast->built = true;
 }
 
-static uint64_t common_factor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* All that groups and hops depend on; returns how many words, 0 when they are too many. */
 static uint32_t make_key(const struct compiled *evaluator, const struct fast_nest *nest, uint32_t l,
                          uint32_t t, bool alone, bool hops, uint64_t *key)
@@ -202,7 +194,7 @@ static uint32_t make_key(const struct compiled *evaluator, const struct fast_nes
         const uint32_t d = nest->spatial_dim[k];
         key[n++] = nest->spatial_bound[k];
         key[n++] = (uint64_t)code->dim[d] * nest->spatial_stride[k];
-        unit = common_factor(key[n - 1], unit);
+        unit = greatest_common_divisor(key[n - 1], unit);
         if (code->relevant >> d & 1u) {
             conflict |= code->shares_rank[d] & moving;
             moving |= 1u << d;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
+#include "costmodel/model/divisor.h"
 
 static bool rank_has(const struct tensor_rank *rank, uint32_t dim)
 {
@@ -15,19 +16,9 @@ static bool rank_has(const struct tensor_rank *rank, uint32_t dim)
     return false;
 }
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* How many values a*i + b*j takes, i < n, j < m: pairs (i, j) and (i + b', j - a') collide, with a' =
- * a/gcd(a,b), b' alike, so the values are the pairs less those with a predecessor. */
-static uint64_t two_term_values(uint64_t a, uint64_t n, uint64_t b, uint64_t m)
+/* Pairs (i, j) and (i + b', j - a') collide, with a' = a/gcd(a,b), b' alike, so the values are the pairs less
+ * those with a predecessor. */
+uint64_t bound_two_term_values(uint64_t a, uint64_t n, uint64_t b, uint64_t m)
 {
     uint64_t g = greatest_common_divisor(a, b);
     uint64_t step_i = b / g, step_j = a / g;
@@ -59,8 +50,8 @@ static uint64_t rank_values(const struct problem *problem, const struct tensor_r
     for (uint32_t i = 0; i < rank->n_term; i++)
         if (problem->bound[rank->term[i].dim] > 1)
             pair[n_pair++] = &rank->term[i];
-    return two_term_values(pair[0]->coefficient, problem->bound[pair[0]->dim], pair[1]->coefficient,
-                           problem->bound[pair[1]->dim]);
+    return bound_two_term_values(pair[0]->coefficient, problem->bound[pair[0]->dim], pair[1]->coefficient,
+                                 problem->bound[pair[1]->dim]);
 }
 
 /* The longest dimension of a rank. */

@@ -51,6 +51,9 @@ struct bound_context {
     struct tensor_view view[PROBLEM_TENSOR_MAX];
 };
 
+/* How many values a*i + b*j takes, i < n, j < m. */
+uint64_t bound_two_term_values(uint64_t a, uint64_t n, uint64_t b, uint64_t m);
+
 /* Of tensor `t` of a checked problem. */
 struct tensor_need bound_tensor_need(const struct problem *problem, uint32_t t);
 

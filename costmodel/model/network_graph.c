@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/name_table.h"
+#include "costmodel/model/divisor.h"
 
 /* Counts are kept in doubles in places (problem.h). */
 #define EXACT_COUNT_MAX 9007199254740992.0 /* 2^53 */
@@ -108,23 +109,13 @@ static enum dse_status fold(const struct maker *m, struct layer *layer, uint32_t
     return DSE_OK;
 }
 
-static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
-{
-    while (b) {
-        const uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static enum dse_status find_shapes(struct maker *m, uint32_t batch, uint32_t *graph_batch,
                                    struct dse_error *err)
 {
     *graph_batch = 0;
     for (uint32_t l = 0; l < m->list->n_layer; l++) {
         DSE_TRY(find_shape(m, l, batch, err));
-        *graph_batch = greatest_common_divisor(m->samples[l], *graph_batch);
+        *graph_batch = (uint32_t)greatest_common_divisor(m->samples[l], *graph_batch);
     }
     for (uint32_t l = 0; l < m->list->n_layer; l++)
         DSE_TRY(fold(m, &m->shape[l], m->samples[l] / *graph_batch, err));

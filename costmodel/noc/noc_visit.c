@@ -2,6 +2,7 @@
  * "Temporal reuse"): nothing, the new part of the tile, or all of it. */
 #include <string.h>
 
+#include "costmodel/model/divisor.h"
 #include "costmodel/noc/noc_plan.h"
 
 /* A temporal loop: one step moves `stride` along its dimension. */
@@ -96,16 +97,6 @@ static uint64_t visit_words(const struct visit_nest *nest, uint32_t t, int child
     return whole;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static uint64_t above(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -129,7 +120,7 @@ static uint64_t n_different(const struct visit_nest *nest, uint32_t t, uint32_t 
             uint64_t s = coefficient(tensor, r, d) * below[d];
             if (s == 0 || level->spatial[d] == 1)
                 continue;
-            uint64_t divisor = common_divisor(step, s), times = level->spatial[d];
+            uint64_t divisor = greatest_common_divisor(step, s), times = level->spatial[d];
             places = step == 0 ? times
                                : places * times - above(places, s / divisor) * above(times, step / divisor);
             step = step == 0 ? s : step;

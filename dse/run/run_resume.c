@@ -13,6 +13,7 @@
 #include "results/cube/cube_origin.h"
 #include "results/cube/cube_read.h"
 #include "results/cube/merge.h"
+#include "results/record/csv_line.h"
 
 /* While the journal is read. */
 struct resume {
@@ -136,15 +137,6 @@ static enum dse_status settle(struct resume *resume, struct dse_error *err)
     if (resume->n_kept > 0 && resume->n_foreign == 0)
         (void)tell_differences(run, "the specification has changed; all points that are there are kept");
     return DSE_OK;
-}
-
-/* The reason stands behind the axes and the status. */
-static size_t reason_column(const struct result_schema *schema)
-{
-    size_t n = 1;
-    for (size_t a = 0; a < schema->n_axis; a++)
-        n += schema->axis[a].n_coordinate;
-    return n;
 }
 
 static void tell(const struct resume *resume, const struct journal_row *row, size_t number)
@@ -315,7 +307,7 @@ enum dse_status run_resume(struct run *run, struct dse_error *err)
     bool first =
         board_restarts(run->board) == 0; /* else what is to go has gone, and what is there is of this run */
     struct resume resume = {
-        .run = run, .at_reason = reason_column(&run->schema), .retry = run->options->retry && first};
+        .run = run, .at_reason = csv_coordinates(&run->schema) + 1, .retry = run->options->retry && first};
     struct journal_options how = {
         .fresh = run->options->fresh && first,
         .repair = run->options->repair,

@@ -145,14 +145,4 @@ uint32_t optimal_left_alone(const struct optimal_model *model, uint32_t d);
 /* The dimensions whose loops leave all events of the mask open. */
 uint32_t optimal_dims_around(const struct optimal_model *model, uint32_t open);
 
-static inline uint32_t optimal_common_divisor(uint32_t a, uint32_t b)
-{
-    while (b > 0) {
-        const uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "costmodel/model/divisor.h"
 #include "engines/optimal/optimal_limits.h"
 #include "engines/optimal/optimal_price.h"
 
@@ -276,7 +277,7 @@ static uint32_t repeat_of(const struct optimal_model *model, const uint32_t *fac
         if (!is_diagonal(model, factor, d) || p > d)
             continue;
         const uint32_t a = model->step[d] * extent[d], b = model->step[p] * extent[p];
-        const uint32_t divisor = optimal_common_divisor(a, b);
+        const uint32_t divisor = (uint32_t)greatest_common_divisor(a, b);
         const bool repeats = b / divisor < factor[d] && a / divisor < factor[p];
         repeat = repeat << 16 | (repeats ? b / divisor << 8 | a / divisor : 0);
     }
@@ -520,7 +521,7 @@ void optimal_menu_pick(const struct optimal_menu *menu, struct optimal_spread *s
 
 bool optimal_menu_next(struct optimal_menu *menu)
 {
-    for (uint32_t l = 0; l < menu->places.model->arch->n_level; l++) {
+    for (uint32_t l = 0; menu->n_pick > 0 && l < menu->places.model->arch->n_level; l++) {
         if (++menu->pick[l] < menu->n_place[l])
             return true;
         menu->pick[l] = 0;

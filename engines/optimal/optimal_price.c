@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "costmodel/loopnest/lower_bound_need.h"
 #include "engines/optimal/optimal_limits.h"
 #include "engines/optimal/optimal_places.h"
 
@@ -90,13 +91,6 @@ static void add_network(const struct optimal_model *model, const struct optimal_
         add_piece(toll, gain, spread->partition[l], ingress_j + router_j, 0);
 }
 
-/* Different sums a i + b j with i < n and j < m. */
-static double different_sums(uint32_t a, uint32_t n, uint32_t b, uint32_t m)
-{
-    const uint32_t divisor = optimal_common_divisor(a, b);
-    return (double)n * m - fmax(0, (double)n - b / divisor) * fmax(0, (double)m - a / divisor);
-}
-
 bool optimal_is_diagonal(const struct optimal_model *model, const struct optimal_spread *spread,
                          uint32_t levels)
 {
@@ -123,7 +117,7 @@ static double groups_at(const struct optimal_model *model, const struct optimal_
             step[k] = tensor->rank[r].term[k].coefficient * spread->tiles->extent[d][node] *
                       (l ? spread->span[l - 1][d] : 1);
         }
-        groups *= different_sums(step[0], n[0], step[1], n[1]);
+        groups *= (double)bound_two_term_values(step[0], n[0], step[1], n[1]);
     }
     return groups;
 }

@@ -273,7 +273,7 @@ static bool read_values(const struct result_schema *schema, enum result_table ta
     return true;
 }
 
-static size_t count_coordinates(const struct result_schema *schema)
+size_t csv_coordinates(const struct result_schema *schema)
 {
     size_t n = 0;
     for (size_t a = 0; a < schema->n_axis; a++)
@@ -284,7 +284,7 @@ static size_t count_coordinates(const struct result_schema *schema)
 bool csv_point_read(const struct result_schema *schema, const struct csv_row *split,
                     struct point_record *point)
 {
-    const size_t at = count_coordinates(schema);
+    const size_t at = csv_coordinates(schema);
     point_record_init(point);
     return at < split->n && result_status_find(split->field[at], &point->outcome) &&
            read_values(schema, RESULT_POINTS, split, at + 1, point);
@@ -293,7 +293,7 @@ bool csv_point_read(const struct result_schema *schema, const struct csv_row *sp
 bool csv_layer_read(const struct result_schema *schema, const struct csv_row *split,
                     struct layer_record *layer)
 {
-    const size_t at = count_coordinates(schema);
+    const size_t at = csv_coordinates(schema);
     layer_record_init(layer);
     if (at + 1 >= split->n || !result_status_find(split->field[at + 1], &layer->outcome))
         return false;

@@ -59,6 +59,9 @@ void csv_point_line(struct text_buffer *line, const struct result_schema *schema
 void csv_layer_line(struct text_buffer *line, const struct result_schema *schema,
                     const struct point_record *point, const struct layer_record *layer);
 
+/* Columns of axes: those that every line begins with. */
+size_t csv_coordinates(const struct result_schema *schema);
+
 /* The other way round: what a split line says of a point (but its index, key and level columns), or of a
  * layer of it. Texts are the line's own, which must stay. False: it is not of this schema. */
 bool csv_point_read(const struct result_schema *schema, const struct csv_row *split,

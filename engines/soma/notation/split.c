@@ -1,17 +1,8 @@
 /* How an output is cut into tiles, and what a tile needs of a source. */
 #include <math.h>
 
+#include "costmodel/model/divisor.h"
 #include "engines/soma/notation/tile_plan.h"
-
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b != 0) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static uint32_t ceil_divide(uint32_t a, uint32_t b)
 {
@@ -66,7 +57,7 @@ static uint32_t choose_fitting_columns(uint32_t n, const struct soma_outputs *ou
 bool soma_choose_grid(uint32_t batch, const struct soma_outputs *outputs, uint32_t n_tile, bool may_split_h,
                       bool may_split_w, struct soma_grid *grid)
 {
-    uint32_t samples = common_divisor(batch, n_tile);
+    uint32_t samples = (uint32_t)greatest_common_divisor(batch, n_tile);
     uint32_t n = n_tile / samples, columns = 1;
     if (n > 1 && may_split_h && may_split_w) {
         columns = choose_columns(n, outputs->h, outputs->w);
@@ -84,7 +75,7 @@ bool soma_choose_grid(uint32_t batch, const struct soma_outputs *outputs, uint32
 bool soma_split(uint32_t batch, uint32_t h, uint32_t w, uint32_t n_tile, bool may_split_h, bool may_split_w,
                 struct soma_shape *tile)
 {
-    uint32_t samples = common_divisor(batch, n_tile);
+    uint32_t samples = (uint32_t)greatest_common_divisor(batch, n_tile);
     uint32_t n = n_tile / samples, columns;
     if (may_split_h && may_split_w)
         columns = choose_columns(n, h, w);
