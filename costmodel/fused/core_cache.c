@@ -17,17 +17,33 @@ struct key {
     uint32_t word[KEY_WORDS];
 };
 
+/* What a tile costs is kept in two parts: the second is 0 on most machines. */
+enum {
+    PLAIN_BYTE = offsetof(struct core_cost, stream_times),
+    STREAM_BYTE = sizeof(struct core_cost) - PLAIN_BYTE,
+};
+
+struct stream {
+    unsigned char byte[STREAM_BYTE];
+};
+
+/* Two lines of a processor's cache: an answer costs little more than the time to fetch them. */
 struct entry {
     uint64_t hash; /* 0: empty */
     struct key key;
-    struct core_cost cost;
+    unsigned char plain[PLAIN_BYTE];
+    uint32_t stream; /* place in the stripe's list, from 1; 0: all 0 */
 };
+_Static_assert(sizeof(struct entry) == 2 * CACHE_LINE,
+               "no line of a processor's cache is shared by two entries");
 
 /* A part of the table with a lock of its own; open addressing, at most 3/4 full. */
 struct stripe {
     omp_lock_t lock;
     struct entry *entry; /* (room) a power of two, or NULL */
     size_t room, count;
+    struct stream *stream; /* (stream_room), stream_count of them in use */
+    uint32_t stream_room, stream_count;
     char pad[CACHE_LINE];
 };
 
@@ -76,6 +92,7 @@ void core_cache_free(struct core_cache *cache)
     for (int i = 0; i < N_STRIPE; i++) {
         omp_destroy_lock(&cache->stripe[i].lock);
         free(cache->stripe[i].entry);
+        free(cache->stripe[i].stream);
     }
     for (uint32_t i = 0; i < cache->n_identity; i++)
         free(cache->identity[i].byte);
@@ -186,9 +203,10 @@ static struct entry *find(const struct stripe *stripe, uint64_t hash, const stru
 static void grow(struct stripe *stripe)
 {
     struct stripe larger = {.room = stripe->room ? 2 * stripe->room : FIRST_ROOM};
-    larger.entry = calloc(larger.room, sizeof *larger.entry);
+    larger.entry = aligned_alloc(2 * CACHE_LINE, larger.room * sizeof *larger.entry);
     if (!larger.entry)
         return;
+    memset(larger.entry, 0, larger.room * sizeof *larger.entry);
     for (size_t i = 0; i < stripe->room; i++) {
         const struct entry *entry = &stripe->entry[i];
         if (entry->hash)
@@ -197,6 +215,35 @@ static void grow(struct stripe *stripe)
     free(stripe->entry);
     stripe->entry = larger.entry;
     stripe->room = larger.room;
+}
+
+/* The place of a cost's second part, from 1; 0 where it is all 0; UINT32_MAX without memory. */
+static uint32_t keep_stream(struct stripe *stripe, const struct core_cost *cost)
+{
+    const struct stream none = {{0}};
+    const unsigned char *byte = (const unsigned char *)cost + PLAIN_BYTE;
+    if (memcmp(byte, &none, sizeof none) == 0)
+        return 0;
+    if (stripe->stream_count == stripe->stream_room) {
+        uint32_t room = stripe->stream_room ? 2 * stripe->stream_room : FIRST_ROOM;
+        struct stream *grown = realloc(stripe->stream, room * sizeof *grown);
+        if (!grown)
+            return UINT32_MAX;
+        stripe->stream = grown;
+        stripe->stream_room = room;
+    }
+    memcpy(&stripe->stream[stripe->stream_count], byte, sizeof none);
+    return ++stripe->stream_count;
+}
+
+static void read_cost(const struct stripe *stripe, const struct entry *entry, struct core_cost *cost)
+{
+    unsigned char *byte = (unsigned char *)cost;
+    memcpy(byte, entry->plain, PLAIN_BYTE);
+    if (entry->stream)
+        memcpy(byte + PLAIN_BYTE, &stripe->stream[entry->stream - 1], STREAM_BYTE);
+    else
+        memset(byte + PLAIN_BYTE, 0, STREAM_BYTE);
 }
 
 static void keep(struct stripe *stripe, size_t max, uint64_t hash, const struct key *key,
@@ -211,7 +258,11 @@ static void keep(struct stripe *stripe, size_t max, uint64_t hash, const struct 
     struct entry *entry = find(stripe, hash, key);
     if (entry->hash)
         return; /* another thread was faster */
-    *entry = (struct entry){hash, *key, *cost};
+    uint32_t stream = keep_stream(stripe, cost);
+    if (stream == UINT32_MAX)
+        return;
+    *entry = (struct entry){.hash = hash, .key = *key, .stream = stream};
+    memcpy(entry->plain, cost, PLAIN_BYTE);
     stripe->count++;
 }
 
@@ -228,7 +279,7 @@ static enum dse_status cached_cost(const void *self, const struct core_tile *til
         const struct entry *entry = find(stripe, hash, &key);
         known = entry->hash != 0;
         if (known)
-            *cost = entry->cost;
+            read_cost(stripe, entry, cost);
     }
     omp_unset_lock(&stripe->lock);
     if (known)

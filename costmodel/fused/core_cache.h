@@ -13,9 +13,9 @@
 
 struct core_cache;
 
-/* An empty cache of at most `entry_max` costs, rounded down to a multiple of 64 (about 120 bytes each, taken
- * as they come); what comes later is computed and not kept. Release with core_cache_free (NULL is fine).
- * DSE_NO_MEMORY. */
+/* An empty cache of at most `entry_max` costs, rounded down to a multiple of 64 (128 bytes each and room to
+ * grow, taken as they come); what comes later is computed and not kept. Release with core_cache_free (NULL is
+ * fine). DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status core_cache_new(uint32_t entry_max, struct core_cache **cache,
                                               struct dse_error *err);
 void core_cache_free(struct core_cache *cache);

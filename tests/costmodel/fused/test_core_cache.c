@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "costmodel/fused/core_cache.h"
 
-enum { N_TILE = 500, ROOM = 1 << 16, N_FIELD = 14 };
+enum { N_TILE = 500, ROOM = 1 << 16, N_FIELD = 14, N_STREAM = 20000, STREAMED_C = 32 };
 
 static void make_search(struct core_array_search *search, uint64_t mib, bool compat)
 {
@@ -116,7 +116,38 @@ static enum dse_status count_cost(const void *self, const struct core_tile *tile
     if (tile->h == 13)
         return dse_fail(err, DSE_BAD_INPUT, "13 rows");
     *cost = (struct core_cost){.cycle = tile->h};
+    if (tile->c == STREAMED_C) {
+        cost->stream_times[1] = tile->h;
+        cost->stream_share = 0.5 * tile->k;
+        cost->stream_pieces = tile->w;
+    }
     return DSE_OK;
+}
+
+/* The part of a cost that most tiles do not have comes back with its own tile, past a growth of its list. */
+static void test_core_cache_keeps_what_streams(void **state)
+{
+    struct counting counting = {0}, *self = &counting;
+    struct core_cache *cache = make_cache(ROOM);
+    struct core_cached cached;
+    struct core_cost cost, direct;
+    struct dse_error err;
+    (void)state;
+    assert_int_equal(
+        core_cache_join(cache, (struct core_scheduler){&self, count_cost}, "c", 1, &cached, &err), DSE_OK);
+    struct core_scheduler scheduler = core_cached_scheduler(&cached);
+    for (uint32_t i = 0; i < 2 * N_STREAM; i++) {
+        const uint32_t n = i % N_STREAM;
+        struct core_tile tile = tile_number(0);
+        tile.h = 14 + n % 97;
+        tile.w = 1 + n;
+        tile.c = n % 2 ? STREAMED_C : 16;
+        assert_int_equal(scheduler.cost(scheduler.self, &tile, &cost, &err), DSE_OK);
+        assert_int_equal(count_cost(&self, &tile, &direct, &err), DSE_OK);
+        assert_memory_equal(&cost, &direct, sizeof cost);
+    }
+    assert_int_equal(atomic_load(&counting.asked), 3 * N_STREAM);
+    core_cache_free(cache);
 }
 
 static void test_core_cache_asks_once_per_tile_and_keeps_no_failure(void **state)
@@ -311,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_core_cache_returns_what_the_scheduler_does),
         cmocka_unit_test(test_core_cache_asks_once_per_tile_and_keeps_no_failure),
+        cmocka_unit_test(test_core_cache_keeps_what_streams),
         cmocka_unit_test(test_core_cache_looks_at_every_field),
         cmocka_unit_test(test_core_cache_shares_between_equal_machines_only),
         cmocka_unit_test(test_core_cache_answers_when_it_is_full),
