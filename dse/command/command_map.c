@@ -13,6 +13,7 @@
 #include "dse/run/threads.h"
 #include "dse/solve/each_dataflow.h"
 #include "dse/solve/exact_front.h"
+#include "dse/solve/network_front.h"
 #include "dse/solve/option_files.h"
 #include "dse/solve/record.h"
 #include "dse/solve/solve.h"
@@ -25,9 +26,12 @@ struct map_job {
     struct workload workload;
     struct yaml_doc constraints;
     struct solve_settings settings;
-    struct input_store *inputs;       /* of the files */
-    struct option_files *files;       /* that options name */
-    struct solve_result *result;      /* (n_problem) */
+    struct input_store *inputs;  /* of the files */
+    struct option_files *files;  /* that options name */
+    struct solve_result *result; /* (n_problem) */
+    struct solve_result *each;   /* (n_each) of the objective pareto, with the fronts; else NULL */
+    uint32_t n_each;
+    struct network_front network_front;
     const struct solve_result **view; /* (n_problem) */
     struct point_record point;
     struct layer_record *layer; /* (n_layer) */
@@ -36,10 +40,23 @@ struct map_job {
     struct mapping_texts texts;
     const struct vector_format *vectors; /* of --format vector */
     uint32_t n_no_vector;
-    bool each_dataflow, front;
+    bool each_dataflow;
     size_t format;
     int n_thread;
 };
+
+/* --front says it, too. */
+static enum dse_status read_objective(const struct cli_args *args, struct solve_settings *settings,
+                                      struct dse_error *err)
+{
+    const bool front = cli_has(args, "front");
+    const char *text = cli_value(args, "objective");
+    if (text)
+        DSE_TRY(solve_settings_objective(settings, text, err));
+    if (text && front && !settings->front)
+        return dse_fail(err, DSE_BAD_USAGE, "--front is the objective " OBJECTIVE_FRONT ", not %.60s", text);
+    return front ? solve_settings_objective(settings, OBJECTIVE_FRONT, err) : DSE_OK;
+}
 
 static enum dse_status read_options(const struct cli_args *args, struct map_job *job, struct dse_error *err)
 {
@@ -52,8 +69,7 @@ static enum dse_status read_options(const struct cli_args *args, struct map_job 
     DSE_TRY(input_store_new(&job->inputs, err));
     DSE_TRY(option_files_new(job->inputs, NULL, &job->files, err));
     settings->files = job->files;
-    if (cli_value(args, "objective"))
-        DSE_TRY(objective_parse(cli_value(args, "objective"), &settings->objective, err));
+    DSE_TRY(read_objective(args, settings, err));
     DSE_TRY(cli_number(args, "seed", 0, UINT64_MAX, &seed, err));
     DSE_TRY(cli_number(args, "max-evaluations", 0, UINT64_MAX, &max_evaluations, err));
     DSE_TRY(cli_number(args, "max-seconds", 0, 1000000000, &max_seconds, err));
@@ -166,12 +182,12 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     DSE_TRY(mapping_texts_check(&job->texts, job->workload.problem, job->workload.n_problem, &job->arch,
                                 formats[job->format], err));
     job->each_dataflow = cli_has(args, "each-dataflow");
-    job->front = cli_has(args, "front");
-    if (job->each_dataflow && job->front)
+    const bool front = job->settings.front;
+    if (job->each_dataflow && front)
         return dse_fail(err, DSE_BAD_USAGE, "--each-dataflow and --front: a row is of one of them");
-    if ((job->each_dataflow || job->front) && job->format == MAP_YAML)
+    if ((job->each_dataflow || front) && job->format == MAP_YAML)
         return dse_fail(err, DSE_BAD_USAGE, "--format yaml writes one mapping, %s finds several",
-                        job->front ? "--front" : "--each-dataflow");
+                        front ? "--front" : "--each-dataflow");
     return DSE_OK;
 }
 
@@ -193,17 +209,33 @@ static enum dse_status solve_each(struct map_job *job, struct dse_error *err)
     return DSE_OK;
 }
 
+/* A row for each point of the layers' fronts; of several layers the network's front as well. */
+static enum dse_status use_fronts(struct map_job *job, struct dse_error *err)
+{
+    job->each = job->result;
+    job->n_each = job->workload.n_problem;
+    bool ok = job->workload.n_layer > 1;
+    for (uint32_t p = 0; p < job->n_each; p++)
+        ok = ok && job->each[p].n_front > 0;
+    const struct solve_result **each = arena_alloc(&job->arena, job->n_each, sizeof *each);
+    DSE_TRY(arena_check(&job->arena, "the fronts", err));
+    for (uint32_t p = 0; p < job->n_each; p++)
+        each[p] = &job->each[p];
+    if (ok)
+        DSE_TRY(network_front_make(&job->workload, each, &job->arch, &job->arena, &job->network_front, err));
+    return exact_front_spread(&job->workload, job->each, &job->arena, &job->result, err);
+}
+
 static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
 {
     const char *level[ARCH_LEVEL_MAX];
     if (job->each_dataflow)
         DSE_TRY(each_dataflow_solve(&job->settings, &job->workload, &job->arch, job->n_thread, &job->arena,
                                     &job->result, err));
-    else if (job->front)
-        DSE_TRY(exact_front_solve(&job->settings, &job->workload, &job->arch, job->n_thread, &job->arena,
-                                  &job->result, err));
     else
         DSE_TRY(solve_each(job, err));
+    if (job->settings.front)
+        DSE_TRY(use_fronts(job, err));
     job->view = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->view);
     job->layer = arena_alloc(&job->arena, job->workload.n_layer, sizeof *job->layer);
     DSE_TRY(arena_check(&job->arena, "the results", err));
@@ -228,9 +260,15 @@ static enum dse_status print_all(struct map_job *job, const struct console *cons
 {
     struct text_buffer out;
     enum dse_status status = DSE_OK;
-    const struct map_report report = {
-        &job->arch,  &job->network, &job->workload, &job->settings,
-        job->result, &job->point,   job->layer,     job->each_dataflow || job->front};
+    const struct map_report report = {&job->arch,
+                                      &job->network,
+                                      &job->workload,
+                                      &job->settings,
+                                      job->result,
+                                      &job->point,
+                                      job->layer,
+                                      job->each_dataflow || job->settings.front,
+                                      job->network_front.n ? &job->network_front : NULL};
     text_init(&out);
     switch (job->format) {
     case MAP_YAML:
@@ -324,6 +362,8 @@ static int command(const struct cli_args *args, const struct console *console)
                 job->n_no_vector, job->n_no_vector == 1 ? " is" : "s are");
         code = EXIT_SOME_FAILED;
     }
+    for (uint32_t p = 0; p < job->n_each; p++)
+        solve_result_clear(&job->each[p]);
     arena_free(&job->arena);
     yaml_doc_free(&job->constraints);
     workload_free(&job->workload);
@@ -340,7 +380,8 @@ static const struct cli_option options[] = {
      "what a mapping or schedule costs: a name of `dse list accountings` (default: the engine's first that "
      "takes "
      "the machine)"},
-    {"objective", 'O', "WHAT", "what to minimise: latency, energy, edp (default), ed2p or energy^n*delay^m"},
+    {"objective", 'O', "WHAT",
+     "what to minimise: latency, energy, edp (default), ed2p or energy^n*delay^m; or pareto, as --front"},
     {"layer", 'l', "NAME", "only this layer; repeatable"},
     {"batch", 'b', "N", "samples (default: what the network says, else 1)"},
     {"seed", 's', "N", "of the random streams (default 0)"},
@@ -355,7 +396,7 @@ static const struct cli_option options[] = {
      "threshold)"},
     {"front", 0, NULL,
      "a row for every mapping of a layer that no other beats in energy and latency (engine optimal), fastest "
-     "first"},
+     "first; then those of the whole network"},
     {"measure", 'm', "WHAT",
      "also show noc (latency on the simulated network-on-chip), cosa (terms of CoSA's objective), or "
      "noc,cosa"},

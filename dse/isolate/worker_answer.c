@@ -9,6 +9,7 @@
 
 static const uint64_t schedule_most = (uint64_t)1024 * 1024 * 1024; /* bytes */
 static const uint64_t accounting_most = 64;
+static const uint32_t front_most = 1000000;
 
 bool worker_send(int fd, const void *data, size_t size)
 {
@@ -49,7 +50,8 @@ bool worker_send_answer(int fd, uint64_t number, uint64_t resident, const struct
     answer.n_accounting = has_text && schedule->accounting ? strlen(schedule->accounting) : 0;
     return worker_send(fd, &answer, sizeof answer) && worker_send(fd, result, sizeof *result) &&
            worker_send(fd, result->schedule, answer.n_schedule) &&
-           worker_send(fd, schedule->accounting, answer.n_accounting);
+           worker_send(fd, schedule->accounting, answer.n_accounting) &&
+           worker_send(fd, result->front, result->n_front * sizeof *result->front);
 }
 
 bool worker_answer_is_sound(const struct worker_answer *answer, uint64_t number)
@@ -110,7 +112,8 @@ bool worker_result_is_sound(const struct worker_answer *answer, const struct sol
     if ((unsigned)result->outcome >= RESULT_STATUS_COUNT || !has_end(result->reason, SOLVE_REASON_MAX) ||
         !has_end(found->reason, ENGINE_REASON_MAX) || (unsigned)found->stop > STOP_SOLVER_LIMIT ||
         found->n_trace > ENGINE_TRACE_MAX || !is_amount(found->seconds) || !is_amount(result->beaten) ||
-        !is_bool(&found->feasible) || !is_bool(&found->padded) || !is_bool(&result->bounded))
+        !is_bool(&found->feasible) || !is_bool(&found->padded) || !is_bool(&result->bounded) ||
+        result->n_front > (result->outcome == RESULT_OK ? front_most : 0))
         return false;
     return result->outcome != RESULT_OK || is_solution(result, answer);
 }

@@ -180,6 +180,33 @@ static enum verdict read_schedule(struct exchange *x, const struct worker_answer
     return ANSWERED;
 }
 
+/* The points of a front, which own nothing. */
+static enum verdict read_front(struct exchange *x, const struct worker_answer *answer,
+                               struct solve_result *result)
+{
+    const uint32_t n = result->n_front;
+    struct solve_result *front = calloc(n, sizeof *front);
+    result->n_front = 0;
+    if (!front)
+        return NO_MEMORY;
+    enum verdict verdict = await(x, front, n * sizeof *front);
+    for (uint32_t i = 0; i < n && verdict == ANSWERED; i++) {
+        front[i].schedule = NULL;
+        front[i].front = NULL;
+        front[i].found.schedule.text = front[i].found.schedule.accounting = NULL;
+        if (front[i].n_front > 0 || front[i].outcome != RESULT_OK ||
+            !worker_result_is_sound(answer, &front[i]))
+            verdict = NONSENSE;
+    }
+    if (verdict != ANSWERED) {
+        free(front);
+        return verdict;
+    }
+    result->front = front;
+    result->n_front = n;
+    return ANSWERED;
+}
+
 static enum verdict read_answer(struct exchange *x, struct solve_result *result)
 {
     struct worker_answer answer;
@@ -192,13 +219,16 @@ static enum verdict read_answer(struct exchange *x, struct solve_result *result)
         return TOO_LARGE;
     verdict = await(x, result, sizeof *result);
     result->schedule = NULL; /* pointers are the worker's */
+    result->front = NULL;
     result->found.schedule.text = result->found.schedule.accounting = NULL;
     if (verdict != ANSWERED)
         return verdict;
     if (!worker_result_is_sound(&answer, result))
         return NONSENSE;
     x->slot->resident = answer.resident;
-    return answer.n_schedule > 0 ? read_schedule(x, &answer, result) : ANSWERED;
+    if (answer.n_schedule > 0)
+        verdict = read_schedule(x, &answer, result);
+    return verdict == ANSWERED && result->n_front > 0 ? read_front(x, &answer, result) : verdict;
 }
 
 /* ---------------------------------------- a search */

@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dse/solve/record.h"
+
 enum {
     N_BEFORE = 10,
     N_BEHIND = 6,
-    COLUMN_MAX = N_BEFORE + MEASURE_VALUE_MAX + N_BEHIND + MAPPING_COLUMN_MAX
+    N_FRONT = 2,
+    COLUMN_MAX = N_BEFORE + MEASURE_VALUE_MAX + N_BEHIND + MAPPING_COLUMN_MAX + N_FRONT
 };
 
 /* Before what is measured, and behind it. */
@@ -31,6 +34,12 @@ static const struct cell_column behind[N_BEHIND] = {
     CELL_COLUMN("padded", NULL, LOOK_TEXT),
     {.name = "reason", .json_only = 1},
     {.name = "mapping", .json_only = 1},
+};
+
+/* Of fronts: the number of the point, and of a network's which one each layer has. */
+static const struct cell_column of_front[N_FRONT] = {
+    CELL_COLUMN("front_point", NULL, LOOK_COUNT),
+    CELL_COLUMN("front_choice", NULL, LOOK_TEXT),
 };
 
 /* What a network has, too, stands among the metrics; other measured values have a table of their own for
@@ -112,6 +121,36 @@ static struct layer_record total_row(const struct map_report *r, const struct me
     return row;
 }
 
+/* Point k of the network's front as a row of a layer. */
+static struct layer_record front_row(const struct network_front *front, size_t k)
+{
+    struct layer_record row;
+    layer_record_init(&row);
+    row.layer = RECORD_NETWORK_LAYER;
+    row.count = 1;
+    row.outcome = RESULT_OK;
+    row.metrics = front->point[k].metrics;
+    return row;
+}
+
+/* Which of its layer's points row i is, or, behind the layers, of the network's. */
+static void add_front(const struct map_report *r, uint32_t i, struct text_buffer *choice, struct cells *rows)
+{
+    const struct workload *w = r->workload;
+    uint32_t first = i;
+    choice->length = 0;
+    if (i >= w->n_layer) {
+        network_front_choice_line(r->front, i - w->n_layer, choice);
+        cells_count(rows, i - w->n_layer);
+        cells_text(rows, choice->data);
+        return;
+    }
+    while (first > 0 && w->layer[first - 1] == w->layer[i])
+        first--;
+    cells_count(rows, i - first);
+    cells_none(rows);
+}
+
 /* The measured values that have a table of their own: `column` (1 + MEASURE_VALUE_MAX) is filled. */
 static void add_parts(const struct map_report *r, const struct metric *const *measured, size_t n_measured,
                       struct cell_column *column, struct cells *parts)
@@ -141,7 +180,7 @@ static void add_words(const struct map_report *r, struct report *report)
         snprintf(batch, sizeof batch, " %u", w->batch);
     text_append(&report->head, "%s on %s, batch%s, engine %s, objective %s, seed %llu\n", r->network->name,
                 r->arch->name, batch, r->settings->engine->name,
-                objective_print(&r->settings->objective, objective, sizeof objective),
+                solve_settings_objective_print(r->settings, objective, sizeof objective),
                 (unsigned long long)r->settings->seed);
     for (uint32_t i = 0; i < w->n_layer; i++)
         if (r->layer[i].reason)
@@ -164,7 +203,9 @@ enum dse_status map_report_print(const struct map_report *r, enum report_format 
     const struct metric *measured[MEASURE_VALUE_MAX];
     struct cell_column column[COLUMN_MAX], part[1 + MEASURE_VALUE_MAX];
     size_t n_measured = measure_columns(&r->settings->measure, false, measured);
+    struct text_buffer choice;
     struct report report;
+    text_init(&choice);
     report_init(&report, "mappings");
     report.rows_name = "layers";
     report.has_total = !r->no_total;
@@ -176,11 +217,20 @@ enum dse_status map_report_print(const struct map_report *r, enum report_format 
     n += N_BEHIND;
     for (size_t i = 0; r->settings->engine->columns && i < r->settings->engine->columns->n; i++)
         column[n++] = r->settings->engine->columns->column[i];
+    for (size_t i = 0; r->settings->front && i < N_FRONT; i++)
+        column[n++] = of_front[i];
     cells_init(&report.rows, column, n);
-    for (uint32_t i = 0; i < r->workload->n_layer; i++) {
-        add_row(&r->layer[i], measured, n_measured, &report.rows);
+    const uint32_t n_front = r->front ? (uint32_t)r->front->n : 0;
+    for (uint32_t i = 0; i < r->workload->n_layer + n_front; i++) {
+        const bool is_layer = i < r->workload->n_layer;
+        const struct layer_record row =
+            is_layer ? r->layer[i] : front_row(r->front, i - r->workload->n_layer);
+        add_row(&row, measured, n_measured, &report.rows);
         add_own(r, i, &report.rows);
+        if (r->settings->front)
+            add_front(r, i, &choice, &report.rows);
     }
+    text_free(&choice);
     const struct layer_record total = total_row(r, measured, n_measured);
     if (!r->no_total) {
         add_row(&total, measured, n_measured, &report.rows);

@@ -10,6 +10,7 @@
 #include "costmodel/model/network.h"
 #include "dse/console/report_print.h"
 #include "dse/report/mapping_texts.h"
+#include "dse/solve/network_front.h"
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"
 #include "engines/driver/vector_format.h"
@@ -25,6 +26,7 @@ struct map_report {
     const struct point_record *point;  /* the sums */
     const struct layer_record *layer;  /* (workload->n_layer) */
     bool no_total;                     /* the rows are alternatives */
+    const struct network_front *front; /* rows behind those of layers; NULL: none */
 };
 
 /* Append the report: a row per layer and a total; for people with reasons and padding below, as JSON with

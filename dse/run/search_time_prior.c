@@ -180,7 +180,7 @@ static void make_class(const struct time_prior *prior, const struct sweep *sweep
                 status = engine_option_set(settings.engine, v->name + sizeof "option." - 1, text,
                                            settings.option, NULL);
             if (v->kind->target == SPEC_OBJECTIVE)
-                status = objective_parse(text, &settings.objective, NULL);
+                status = solve_settings_objective(&settings, text, NULL);
             (void)status;
         }
     }

@@ -1,5 +1,5 @@
 /* Rows of layers from mappers: energies by level, effort, outcome, and their sums over the network, each
- * layer as often as it occurs. */
+ * layer as often as it occurs. Of a front the rows are those of the point of the least edp. */
 #include "dse/solve/record.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "dse/solve/record_front.h"
 
 enum { PADDING_TEXT_MAX = 512 };
 
@@ -68,17 +69,27 @@ static char *padding_text(const struct record_source *source, uint32_t p, struct
     return arena_copy_text(arena, text, strlen(text));
 }
 
-static enum dse_status fill_layer(const struct record_source *source, uint32_t p, struct arena *arena,
-                                  struct layer_record *row, struct dse_error *err)
+/* What the row of layer i is about: the answer, or a point of its front (NULL: none). */
+static const struct solve_result *answer_of(const struct record_source *source,
+                                            const struct network_front *front, uint32_t i)
 {
-    const struct solve_result *result = source->result[p];
+    const struct solve_result *result = source->result[source->workload->problem_of[i]];
+    return front ? &result->front[front->point[front->best].choice[i]] : result;
+}
+
+static enum dse_status fill_layer(const struct record_source *source, const struct network_front *front,
+                                  uint32_t i, struct arena *arena, struct layer_record *row,
+                                  struct dse_error *err)
+{
+    const uint32_t p = source->workload->problem_of[i];
+    const struct solve_result *result = answer_of(source, front, i), *search = source->result[p];
     const struct evaluation *e = &result->found.evaluation;
     row->outcome = result->outcome;
     if (result->outcome != RESULT_FAILED) {
-        row->evaluations = result->found.n_evaluation;
-        row->draws = result->found.n_draw;
-        row->seconds = result->found.seconds;
-        row->stop = engine_stop_text(result->found.stop);
+        row->evaluations = search->found.n_evaluation;
+        row->draws = search->found.n_draw;
+        row->seconds = search->found.seconds;
+        row->stop = engine_stop_text(search->found.stop);
     }
     row->reason = result->reason[0] ? result->reason : NULL;
     if (result->outcome != RESULT_OK)
@@ -102,8 +113,8 @@ static enum dse_status fill_layer(const struct record_source *source, uint32_t p
     if (source->texts) {
         row->mapping =
             record_mapping_line(&result->found.mapping, &source->workload->problem[p], source->arch, arena);
-        row->trace = record_trace_line(&result->found, arena);
-        row->trace_seconds = record_trace_seconds(&result->found, arena);
+        row->trace = record_trace_line(&search->found, arena);
+        row->trace_seconds = record_trace_seconds(&search->found, arena);
     }
     row->padded = padding_text(source, p, arena);
     if (!levels || !row->padded || (source->texts && (!row->mapping || !row->trace || !row->trace_seconds)))
@@ -209,8 +220,17 @@ static void fold(const struct record_source *source, struct point_record *point,
     }
 }
 
-static enum dse_status fill_totals(const struct record_source *source, const struct layer_record *layer,
-                                   struct arena *arena, struct point_record *point, struct dse_error *err)
+static bool is_proved(const struct record_source *source)
+{
+    for (uint32_t p = 0; p < source->workload->n_problem; p++)
+        if (source->result[p]->found.stop != STOP_OPTIMAL)
+            return false;
+    return true;
+}
+
+static enum dse_status fill_totals(const struct record_source *source, const struct network_front *front,
+                                   const struct layer_record *layer, struct arena *arena,
+                                   struct point_record *point, struct dse_error *err)
 {
     double bound_latency_s = 0, bound_energy_j = 0, bound_root = 0;
     bool bounded = true;
@@ -219,7 +239,7 @@ static enum dse_status fill_totals(const struct record_source *source, const str
     DSE_TRY(arena_check(arena, "the totals of a point", err));
     fold(source, point, NULL);
     for (uint32_t i = 0; i < source->workload->n_layer; i++) {
-        const struct solve_result *result = source->result[source->workload->problem_of[i]];
+        const struct solve_result *result = answer_of(source, front, i);
         fold(source, point, &layer[i]);
         add_levels(levels, layer[i].level, source->n_level, (double)layer[i].count);
         bound_latency_s += (double)layer[i].count * result->bound.latency_s;
@@ -237,6 +257,8 @@ static enum dse_status fill_totals(const struct record_source *source, const str
         /* sum(E) sum(L) >= sum(sqrt(E L))^2 (Cauchy and Schwarz), so the layers' own EDP bounds count as
          * well */
         double bound_edp_js = fmax(bound_energy_j * bound_latency_s, bound_root * bound_root);
+        if (front && is_proved(source)) /* it is the least of the exact front */
+            bound_edp_js = point->edp_js;
         point->bound_latency_ratio = point->latency_s / bound_latency_s;
         point->bound_energy_ratio = point->energy_j / bound_energy_j;
         point->bound_edp_ratio = point->edp_js / bound_edp_js;
@@ -255,13 +277,21 @@ enum dse_status record_make(const struct record_source *source, struct arena *ar
     point->index = index;
     point->key = key;
     char *reason = arena_alloc(arena, SOLVE_REASON_MAX + 128, 1);
+    struct network_front all;
+    struct dse_error too_long;
+    enum dse_status made = DSE_OK;
     DSE_TRY(arena_check(arena, "the rows of a point", err));
+    if (record_has_fronts(source))
+        made = network_front_make(w, source->result, source->arch, arena, &all, &too_long);
+    if (made == DSE_NO_MEMORY)
+        return dse_fail(err, made, "%s", too_long.text);
+    const struct network_front *front = record_has_fronts(source) && made == DSE_OK ? &all : NULL;
     for (uint32_t i = 0; i < w->n_layer; i++) {
         const struct layer *from = &w->network->layer[w->layer[i]];
         layer_record_init(&layer[i]);
         layer[i].layer = from->name;
         layer[i].count = w->count[i];
-        DSE_TRY(fill_layer(source, w->problem_of[i], arena, &layer[i], err));
+        DSE_TRY(fill_layer(source, front, i, arena, &layer[i], err));
         n_mapped += layer[i].outcome == RESULT_OK ? w->count[i] : 0;
     }
     fill_outcome(source, layer, reason, SOLVE_REASON_MAX + 128, point);
@@ -271,7 +301,12 @@ enum dse_status record_make(const struct record_source *source, struct arena *ar
     point->accounting = source->accounting;
     if (point->outcome == RESULT_OK)
         fill_note(source, layer, reason, SOLVE_REASON_MAX + 128, point);
+    if (made != DSE_OK) {
+        point->outcome = RESULT_FAILED;
+        snprintf(reason, SOLVE_REASON_MAX, "%.500s", too_long.text);
+        point->reason = reason;
+    }
     if (point->outcome == RESULT_OK)
-        DSE_TRY(fill_totals(source, layer, arena, point, err));
-    return DSE_OK;
+        DSE_TRY(fill_totals(source, front, layer, arena, point, err));
+    return front ? record_front(source, front, arena, point, layer, err) : DSE_OK;
 }

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/hash.h"
 #include "base/text.h"
 #include "costmodel/accounting/evaluator.h"
+#include "dse/solve/exact_front.h"
 #include "dse/solve/measure_choice.h"
 #include "dse/solve/option_files.h"
 #include "dse/solve/solve_cache.h"
@@ -50,6 +52,25 @@ enum dse_status solve_settings_init(struct solve_settings *settings, const char 
         return dse_fail(err, DSE_LIMIT, "engine %s has more than %d options", name, SOLVE_OPTION_MAX);
     engine_option_defaults(settings->engine, settings->option);
     return objective_parse("edp", &settings->objective, err);
+}
+
+enum dse_status solve_settings_objective(struct solve_settings *settings, const char *text,
+                                         struct dse_error *err)
+{
+    struct dse_error inner = {0};
+    settings->front = strcasecmp(text, OBJECTIVE_FRONT) == 0;
+    enum dse_status status = objective_parse(settings->front ? "edp" : text, &settings->objective, &inner);
+    return status == DSE_OK
+               ? status
+               : dse_fail(err, status, "%.900s; of engine optimal also " OBJECTIVE_FRONT, inner.text);
+}
+
+char *solve_settings_objective_print(const struct solve_settings *settings, char *buffer, size_t size)
+{
+    if (!settings->front)
+        return objective_print(&settings->objective, buffer, size);
+    (void)snprintf(buffer, size, "%s", OBJECTIVE_FRONT);
+    return buffer;
 }
 
 enum dse_status solve_settings_option(struct solve_settings *settings, const char *name, const char *text,
@@ -147,6 +168,8 @@ static void hash_settings(const struct solve_settings *s, const struct architect
     }
     hash_double(state, s->objective.energy_exponent);
     hash_double(state, s->objective.delay_exponent);
+    if (s->front)
+        hash_text(state, OBJECTIVE_FRONT);
     if (s->accounting && s->accounting->kind == ACCOUNTING_MAPPING) /* one of schedules is an option */
         hash_text(state, s->accounting->name);
     hash_u64(state, s->seed);
@@ -301,6 +324,7 @@ static enum dse_status make_task(const struct solve_settings *s, const struct so
         .key = stream_key(s->engine, compiled->problem_key),
         .budget = {s->max_evaluations, s->max_seconds, cancel},
         .bound_effort = s->bound_effort,
+        .front = s->front,
         .cycle_limit = s->cycle_limit,
         .start = s->start,
     };
@@ -347,6 +371,7 @@ static struct engine_task network_task(const struct solve_settings *s, const str
         .architecture = arch,
         .batch = workload->batch,
         .objective = s->objective,
+        .front = s->front,
         .option = s->option,
         .seed = s->seed,
         .key = stream_key(s->engine, workload->network_hash),
@@ -420,6 +445,8 @@ static void result_init(struct solve_result *result)
     result->bounded = false;
     measure_values_init(&result->measured);
     result->schedule = NULL;
+    result->front = NULL;
+    result->n_front = 0;
 }
 
 /* Whether the machine is one that may be built; else the result says so. */
@@ -444,6 +471,14 @@ enum dse_status solve_task(const struct solve_settings *settings, const struct p
 enum dse_status solve_task_shared(const struct solve_settings *settings, const struct problem *problem,
                                   const struct architecture *arch, const struct solve_shared *shared,
                                   const atomic_int *cancel, struct arena *arena, struct solve_result *result)
+{
+    return (settings->front ? exact_front_solve : solve_single)(settings, problem, arch, shared, cancel,
+                                                                arena, result);
+}
+
+enum dse_status solve_single(const struct solve_settings *settings, const struct problem *problem,
+                             const struct architecture *arch, const struct solve_shared *shared,
+                             const atomic_int *cancel, struct arena *arena, struct solve_result *result)
 {
     struct dse_error err;
     struct solve_compiled own = {0};
@@ -539,5 +574,8 @@ void solve_result_clear(struct solve_result *result)
     if (!result)
         return;
     free(result->schedule);
+    free(result->front);
     result->schedule = NULL;
+    result->front = NULL;
+    result->n_front = 0;
 }

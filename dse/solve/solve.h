@@ -23,6 +23,9 @@ struct solve_cache;  /* dse/solve/solve_cache.h */
 
 enum { SOLVE_OPTION_MAX = 64, SOLVE_REASON_MAX = 512 };
 
+/* The objective of what no other mapping beats in energy and latency: of engines that prove a front. */
+#define OBJECTIVE_FRONT "pareto"
+
 /* How to search. */
 struct solve_settings {
     const struct engine *engine;
@@ -31,7 +34,8 @@ struct solve_settings {
     struct option_files *files;          /* those that options name, borrowed; NULL: they may name none */
     const struct accounting *accounting; /* chosen; NULL: the engine's first that takes the machine */
     struct objective objective;
-    uint64_t cycle_limit;        /* of fronts (dse/solve/exact_front.h); 0: none */
+    bool front; /* the objective pareto; then `objective` is what one point stands for all by, the edp */
+    uint64_t cycle_limit;        /* of one search for a front (dse/solve/exact_front.h); 0: none */
     const struct mapping *start; /* within it; NULL: none */
     uint64_t seed;
     enum bound_effort bound_effort;  /* for the lower bounds of mappings */
@@ -58,6 +62,10 @@ struct solve_result {
     struct measure_values measured;
     /* scheduler: the text form, which found.schedule has as well; owned, NULL when there is none */
     char *schedule;
+    /* (n_front) with settings->front, of a result that is ok: the points, the fastest first; owned. `found`
+     * is then the one of the least edp, with the effort of all searches and the weakest of their stops */
+    struct solve_result *front;
+    uint32_t n_front;
 };
 
 /* What tasks of one run share, without any effect on results. */
@@ -76,6 +84,13 @@ DSE_MUST_CHECK enum dse_status solve_settings_init(struct solve_settings *settin
  * option_files_value. */
 DSE_MUST_CHECK enum dse_status solve_settings_option(struct solve_settings *settings, const char *name,
                                                      const char *text, struct dse_error *err);
+
+/* Set what is minimised: a text of objective_parse, or OBJECTIVE_FRONT. DSE_BAD_INPUT. */
+DSE_MUST_CHECK enum dse_status solve_settings_objective(struct solve_settings *settings, const char *text,
+                                                        struct dse_error *err);
+
+/* Its canonical text. Returns `buffer`. */
+char *solve_settings_objective_print(const struct solve_settings *settings, char *buffer, size_t size);
 
 /* All is set: the accounting chosen, if any, sets the option that is the same choice. DSE_BAD_INPUT: it is
  * none of the engine's, or that option was set to say otherwise. May be called again. */
@@ -133,8 +148,8 @@ DSE_MUST_CHECK enum dse_status solve_dataflows(const struct solve_settings *sett
                                                struct dse_error *err);
 
 /* Search. Never fails as a whole: what goes wrong is the outcome with its reason. Memory from `arena` (may be
- * reset afterwards). Returns DSE_INTERRUPTED when `cancel` ended the search or what is measured of its
- * mapping (then there is no result), else DSE_OK. */
+ * reset afterwards). Release a front with solve_result_clear. Returns DSE_INTERRUPTED when `cancel` ended the
+ * search or what is measured of its mapping (then there is no result), else DSE_OK. */
 DSE_MUST_CHECK enum dse_status solve_task(const struct solve_settings *settings,
                                           const struct problem *problem, const struct architecture *arch,
                                           const atomic_int *cancel, struct arena *arena,
@@ -147,7 +162,13 @@ DSE_MUST_CHECK enum dse_status solve_task_shared(const struct solve_settings *se
                                                  const struct solve_shared *shared, const atomic_int *cancel,
                                                  struct arena *arena, struct solve_result *result);
 
-/* The same for a scheduler and a whole network. Release the result with solve_result_clear. */
+/* One search by settings->objective, also where it is for a front. */
+DSE_MUST_CHECK enum dse_status solve_single(const struct solve_settings *settings,
+                                            const struct problem *problem, const struct architecture *arch,
+                                            const struct solve_shared *shared, const atomic_int *cancel,
+                                            struct arena *arena, struct solve_result *result);
+
+/* The same as solve_task for a scheduler and a whole network. Release the result with solve_result_clear. */
 DSE_MUST_CHECK enum dse_status solve_network(const struct solve_settings *settings,
                                              const struct workload *workload, const struct architecture *arch,
                                              const struct solve_shared *shared, const atomic_int *cancel,
@@ -168,7 +189,7 @@ DSE_MUST_CHECK enum dse_status solve_price(const struct solve_settings *settings
                                            const char *text, struct arena *arena, struct solve_priced *priced,
                                            struct dse_error *err);
 
-/* Free what the result owns, not the result; nothing for one of solve_task, and for NULL. */
+/* Free what the result owns, a schedule or a front, not the result; nothing for NULL. */
 void solve_result_clear(struct solve_result *result);
 
 #endif

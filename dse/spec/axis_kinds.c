@@ -44,7 +44,7 @@ static enum dse_status set_accounting(const struct axis_value *value, struct sol
 static enum dse_status set_objective(const struct axis_value *value, struct solve_settings *settings,
                                      struct dse_error *err)
 {
-    return objective_parse(value->text, &settings->objective, err);
+    return solve_settings_objective(settings, value->text, err);
 }
 
 /* On an axis seeds are coordinates, which are doubles. */

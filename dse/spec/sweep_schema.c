@@ -1,5 +1,6 @@
 /* The shape of the result files of a sweep. */
 #include <string.h>
+#include <strings.h>
 
 #include "base/name_table.h"
 #include "base/units.h"
@@ -162,6 +163,16 @@ enum dse_status sweep_columns(struct sweep *sweep, struct dse_error *err)
     return words ? DSE_OK : sweep_no_memory(sweep, err);
 }
 
+/* Is the objective pareto, fixed or one of an axis? */
+static bool has_fronts(const struct sweep *sweep)
+{
+    const struct sweep_values values = sweep_values_of(sweep, "objective");
+    for (size_t i = 0; i < values.n; i++)
+        if (strcasecmp(values.value[i].text, OBJECTIVE_FRONT) == 0)
+            return true;
+    return false;
+}
+
 enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
 {
     struct dse_error inner = {0};
@@ -173,6 +184,7 @@ enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
     DSE_TRY(keep_specification(sweep, err));
     sweep->schema.n_point = sweep->n_point;
     sweep->schema.schedules = sweep->n_scheduler > 0;
+    sweep->schema.fronts = has_fronts(sweep);
     enum dse_status status = schema_check(&sweep->schema, &inner);
     if (status != DSE_OK)
         return dse_fail_at(err, status, sweep->spec->path, 0, "%s", inner.text);

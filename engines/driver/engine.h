@@ -143,6 +143,7 @@ struct engine_task {
     const struct architecture *architecture;        /* always set */
     uint32_t batch;
     struct objective objective;
+    bool front;                     /* mapper: one of the searches that make a front */
     uint64_t cycle_limit;           /* mapper: no mapping counts that takes more cycles; 0: no limit */
     const struct mapping *start;    /* mapper: one that is within the limit, to begin with; NULL: none */
     const double *option;           /* (engine->n_option) values in table order */
@@ -261,6 +262,9 @@ struct engine {
      * cannot */
     enum dse_status (*dataflows)(const struct engine_task *task, struct arena *arena,
                                  struct engine_dataflows *out, struct dse_error *err);
+    /* mapper: it heeds a task's cycle limit and proves what it finds, so that its searches make a front: the
+     * objective pareto (dse/solve/exact_front.h) */
+    bool proves_front;
     bool takes_hint; /* mapper: heeds constraints->hint; others get it as factors */
     /* The machines, networks and problems that it takes, in words for help. NULL: any that its accounting
      * prices; required with one of the hooks below */

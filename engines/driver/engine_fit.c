@@ -35,6 +35,10 @@ enum dse_status engine_takes_machine(const struct engine_question *question, str
 enum dse_status engine_takes(const struct engine_question *question, struct dse_error *err)
 {
     const struct engine *engine = question->engine;
+    if (question->task->front && !engine->proves_front)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "objective pareto needs an engine that proves what it finds, optimal; not %s",
+                        engine->name);
     DSE_TRY(engine_takes_machine(question, err));
     return engine->takes_task ? engine->takes_task(question, err) : DSE_OK;
 }

@@ -268,6 +268,7 @@ const struct engine engine_optimal = {
     .takes_only = "machines without link transfers; convolutions, depthwise ones, matrix products, MTTKRP",
     .takes_machine = takes_machine,
     .takes_task = takes_task,
+    .proves_front = true,
     .strengthen = row_bound,
     .state_byte = sizeof(struct optimal_search),
     .init = optimal_init,

@@ -156,11 +156,13 @@ static enum dse_status read_metric(hid_t dataset, const char *name, size_t rank,
     return DSE_OK;
 }
 
-/* Whether every file has a dataset of this name in the table, or the files use it for themselves. */
+/* Whether files have a dataset of this name in the table whatever the engine and the measures, or use it for
+ * themselves. */
 static bool is_usual(enum result_table table, const char *name)
 {
+    const struct result_schema all = {.fronts = true};
     struct result_column column[RESULT_COLUMN_MAX];
-    for (size_t i = 0, n = schema_columns(NULL, table, column); i < n; i++)
+    for (size_t i = 0, n = schema_columns(&all, table, column); i < n; i++)
         if (strcmp(column[i].metric->name, name) == 0)
             return true;
     return strcmp(name, "status") == 0 || strcmp(name, "point_key") == 0 || strncmp(name, "level_", 6) == 0;
@@ -219,6 +221,7 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
     DSE_TRY(read_extra(file, ".", RESULT_POINTS, reader.n_axis, arena, schema, err));
     DSE_TRY(read_extra(file, "layers", RESULT_LAYERS, reader.n_axis + 1, arena, schema, err));
     schema->n_point = hdf5_read_count(file, "n_point");
+    schema->fronts = H5Lexists(file, "front", H5P_DEFAULT) > 0;
     schema->schedules = H5Lexists(file, "exchanged_from", H5P_DEFAULT) > 0;
     DSE_TRY(read_names(file, "layers", "layer", arena, &schema->layer, &schema->n_layer, err));
     DSE_TRY(read_names(file, "levels", "level", arena, &schema->level, &schema->n_level, err));

@@ -33,6 +33,10 @@ static const struct metric point_before[] = {COLUMN_REASON(point_record)};
 static const struct metric point_exchange[] = {
     COLUMN(point_record, exchanged_from, TEXT, "Cell whose search found the schedule; nothing: this one's"),
 };
+static const struct metric point_front[] = {
+    COLUMN(point_record, n_front, U64, "Points of the front of energy and latency"),
+    COLUMN(point_record, front, TEXT, "Front of the network, latency_s:energy_j, the fastest first"),
+};
 static const struct metric point_behind[] = {
     COLUMN(point_record, n_layer_mapped, U64, "Layers with a mapping, repeats counted"),
     COLUMN(point_record, n_layer, U64, "Rows in the layer table"),
@@ -43,6 +47,12 @@ static const struct metric point_behind[] = {
 static const struct metric layer_before[] = {
     COLUMN(layer_record, count, U64, "Times the layer occurs in the network"),
     COLUMN_REASON(layer_record),
+};
+static const struct metric layer_front[] = {
+    COLUMN(layer_record, front_point, U64, "Point of the layer's own front that this is, from 0"),
+    COLUMN(layer_record, front, TEXT, "Front of the layer, latency_s:energy_j, the fastest first"),
+    COLUMN(layer_record, front_choice, TEXT, "For each point of the network's front a point of this one"),
+    COLUMN(layer_record, front_mappings, TEXT, "Mapping of each point of the layer's front, bars between"),
 };
 static const struct metric layer_behind[] = {
     COLUMNS_SEARCH(layer_record),
@@ -72,20 +82,22 @@ static const struct metric level_metric[] = {
 
 /* What the two tables differ by. */
 static const struct {
-    const struct metric *before, *behind; /* (n_before), (n_behind) */
-    size_t n_before, n_behind;
+    const struct metric *before, *front, *behind; /* (n_before), (n_front), (n_behind) */
+    size_t n_before, n_front, n_behind;
     size_t metrics, extra; /* offsets in the record */
 } layout[RESULT_TABLE_COUNT] = {
-    [RESULT_POINTS] = {point_before, point_behind, COUNT(point_before), COUNT(point_behind),
-                       offsetof(struct point_record, metrics), offsetof(struct point_record, extra)},
-    [RESULT_LAYERS] = {layer_before, layer_behind, COUNT(layer_before), COUNT(layer_behind),
-                       offsetof(struct layer_record, metrics), offsetof(struct layer_record, extra)},
+    [RESULT_POINTS] = {point_before, point_front, point_behind, COUNT(point_before), COUNT(point_front),
+                       COUNT(point_behind), offsetof(struct point_record, metrics),
+                       offsetof(struct point_record, extra)},
+    [RESULT_LAYERS] = {layer_before, layer_front, layer_behind, COUNT(layer_before), COUNT(layer_front),
+                       COUNT(layer_behind), offsetof(struct layer_record, metrics),
+                       offsetof(struct layer_record, extra)},
 };
 
-_Static_assert(COUNT(point_before) + COUNT(point_exchange) + COUNT(point_behind) +
+_Static_assert(COUNT(point_before) + COUNT(point_front) + COUNT(point_exchange) + COUNT(point_behind) +
                            sizeof(struct metrics) / sizeof(union metric_value) + RESULT_EXTRA_MAX <=
                        RESULT_COLUMN_MAX &&
-                   COUNT(layer_before) + COUNT(layer_behind) +
+                   COUNT(layer_before) + COUNT(layer_front) + COUNT(layer_behind) +
                            sizeof(struct metrics) / sizeof(union metric_value) + RESULT_EXTRA_MAX <=
                        RESULT_COLUMN_MAX,
                "a struct result_column for each column of a table");
@@ -116,6 +128,8 @@ size_t schema_columns(const struct result_schema *schema, enum result_table tabl
     for (size_t i = 0; schema && i < schema->n_extra[table] && i < RESULT_EXTRA_MAX; i++)
         column[n++] = (struct result_column){schema->extra[table][i],
                                              layout[table].extra + i * sizeof(union metric_value)};
+    if (schema && schema->fronts)
+        n = add_columns(column, n, layout[table].front, layout[table].n_front, 0);
     if (schema && schema->schedules && table == RESULT_POINTS)
         n = add_columns(column, n, point_exchange, COUNT(point_exchange), 0);
     return add_columns(column, n, layout[table].behind, layout[table].n_behind, 0);
@@ -153,6 +167,7 @@ static void record_clear(void *record, enum result_table table)
 {
     struct result_column column[RESULT_COLUMN_MAX];
     size_t n = add_columns(column, 0, layout[table].before, layout[table].n_before, 0);
+    n = add_columns(column, n, layout[table].front, layout[table].n_front, 0);
     n = add_columns(column, n, layout[table].behind, layout[table].n_behind, 0);
     for (size_t i = 0; i < n; i++)
         metric_clear(column[i].metric, (char *)record + column[i].offset);

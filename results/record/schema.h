@@ -90,6 +90,7 @@ struct result_schema {
     const char *measures; /* the names of the groups of metrics below, blanks between; NULL: none */
     size_t n_extra[RESULT_TABLE_COUNT];
     const struct metric *const *extra[RESULT_TABLE_COUNT]; /* (n_extra) metrics that not every result has */
+    bool fronts;    /* some points have fronts: the columns n_front, front, ... */
     bool schedules; /* some points have schedules, which cells may exchange: the column exchanged_from */
     bool exchanged; /* and have: the files hold what came of it */
     size_t n_input; /* files that the specification took in; 0: not known */
@@ -118,6 +119,8 @@ struct point_record {
     const char *reason;                         /* why it is not ok */
     METRICS_OF_RECORD;                          /* latency_s, energy_j, ... */
     union metric_value extra[RESULT_EXTRA_MAX]; /* (schema->n_extra[RESULT_POINTS]) */
+    uint64_t n_front;                           /* points of the network's front */
+    const char *front; /* "latency_s:energy_j latency_s:energy_j ...", the fastest first; NULL: none */
     const char *exchanged_from; /* "axis=value axis=value": whose search found the schedule; NULL: its own */
     uint64_t n_layer_mapped;    /* layers of the network that got a mapping (repeats counted) */
     uint64_t n_layer;           /* rows in OUT.layers.csv; set by journal_append */
@@ -138,6 +141,10 @@ struct layer_record {
     const char *reason;
     METRICS_OF_RECORD;
     union metric_value extra[RESULT_EXTRA_MAX]; /* (schema->n_extra[RESULT_LAYERS]) */
+    uint64_t front_point;                       /* which point of its own front the row is, from 0 */
+    const char *front;                          /* its own front, as of a point; NULL: none */
+    const char *front_choice;   /* for each point of the network's front a point of its own, "0 0 1 ..." */
+    const char *front_mappings; /* of each point of its own front, " | " between them */
     const char *bound_kind;
     const char *stop;
     uint64_t evaluations;

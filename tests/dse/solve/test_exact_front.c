@@ -78,19 +78,6 @@ static bool all_mappings(const struct problem *problem, const struct architectur
     return n < MAPPING_MAX;
 }
 
-/* A workload of one problem. */
-static void workload_of(struct problem *problem, struct workload *workload)
-{
-    static const struct network network = {.n_layer = 1};
-    *workload = (struct workload){.network = &network, .n_layer = 1, .n_problem = 1, .problem = problem};
-    arena_init(&workload->arena);
-    workload->layer = arena_alloc(&workload->arena, 1, sizeof *workload->layer);
-    workload->count = arena_alloc(&workload->arena, 1, sizeof *workload->count);
-    workload->problem_of = arena_alloc(&workload->arena, 1, sizeof *workload->problem_of);
-    workload->problem_key = arena_alloc(&workload->arena, 1, sizeof *workload->problem_key);
-    workload->count[0] = 1;
-}
-
 /* The best by an objective is on the front. */
 static void check_objective(const struct solve_settings *settings, const char *text,
                             const struct problem *problem, const struct architecture *arch,
@@ -102,7 +89,7 @@ static void check_objective(const struct solve_settings *settings, const char *t
     static struct solve_result best;
     double least = INFINITY;
     arena_init(&arena);
-    assert_int_equal(objective_parse(text, &one.objective, &err), DSE_OK);
+    assert_int_equal(solve_settings_objective(&one, text, &err), DSE_OK);
     assert_int_equal(solve_task(&one, problem, arch, NULL, &arena, &best), DSE_OK);
     for (uint32_t i = 0; i < n; i++)
         least = fmin(least, objective_cost(&one.objective, &result[i].found.evaluation));
@@ -110,22 +97,33 @@ static void check_objective(const struct solve_settings *settings, const char *t
     arena_free(&arena);
 }
 
+/* What stands for all points: the least edp, which is proved, and the bounds are the ends. */
+static void check_whole(const struct solve_result *whole)
+{
+    const struct evaluation *fastest = &whole->front[0].found.evaluation;
+    const struct evaluation *last = &whole->front[whole->n_front - 1].found.evaluation;
+    double least = INFINITY;
+    for (uint32_t k = 0; k < whole->n_front; k++)
+        least = fmin(least, whole->front[k].found.evaluation.edp_js);
+    assert_true(whole->found.evaluation.edp_js == least);
+    assert_true(fabs(whole->bound.edp_js - least) <= 1e-10 * least);
+    assert_true(fabs(whole->bound.latency_s - fastest->latency_s) <= 1e-10 * fastest->latency_s);
+    assert_true(fabs(whole->bound.energy_j - last->energy_j) <= 1e-10 * last->energy_j);
+}
+
 static void check_front(const struct solve_settings *settings, struct problem *problem,
                         const struct architecture *arch, const struct points *front, uint64_t i)
 {
-    struct workload workload;
-    struct solve_result *result;
+    static struct solve_result whole;
     struct arena arena;
-    struct dse_error err;
     arena_init(&arena);
-    workload_of(problem, &workload);
-    if (exact_front_solve(settings, &workload, arch, 1, &arena, &result, &err) != DSE_OK)
-        fail_msg("case %llu: %s", (unsigned long long)i, err.text);
-    if (front->n == 0) {
-        assert_int_equal(workload.n_problem, 1);
-        assert_int_equal(result[0].outcome, RESULT_INFEASIBLE);
-    }
-    for (uint32_t k = 0; front->n && k < workload.n_problem; k++) {
+    assert_int_equal(solve_task(settings, problem, arch, NULL, &arena, &whole), DSE_OK);
+    const struct solve_result *result = whole.front;
+    if (front->n == 0)
+        assert_int_equal(whole.outcome, RESULT_INFEASIBLE);
+    else
+        assert_int_equal(whole.found.stop, STOP_OPTIMAL);
+    for (uint32_t k = 0; front->n && k < whole.n_front; k++) {
         const struct evaluation *e = &result[k].found.evaluation;
         assert_int_equal(result[k].found.stop, STOP_OPTIMAL);
         bool found = false;
@@ -146,12 +144,14 @@ static void check_front(const struct solve_settings *settings, struct problem *p
                 n--;
                 break;
             }
-    if (front->n && workload.n_problem != n)
-        fail_msg("case %llu: %u points, the front has %zu", (unsigned long long)i, workload.n_problem, n);
+    if (front->n && whole.n_front != n)
+        fail_msg("case %llu: %u points, the front has %zu", (unsigned long long)i, whole.n_front, n);
     for (size_t k = 0; front->n && k < 3; k++)
         check_objective(settings, ((const char *const[]){"edp", "energy", "latency"})[k], problem, arch,
-                        result, workload.n_problem);
-    workload_free(&workload);
+                        result, whole.n_front);
+    if (front->n)
+        check_whole(&whole);
+    solve_result_clear(&whole);
     arena_free(&arena);
 }
 
@@ -165,6 +165,7 @@ static void test_fronts_are_those_of_all_mappings(void **state)
     size_t longest = 0;
     assert_int_equal(solve_settings_init(&settings, "optimal", &err), DSE_OK);
     assert_int_equal(solve_settings_option(&settings, "starts", "2", &err), DSE_OK);
+    assert_int_equal(solve_settings_objective(&settings, "pareto", &err), DSE_OK);
     assert_int_equal(solve_settings_settle(&settings, &err), DSE_OK);
     for (uint64_t i = 0; n < FRONT_CASES; i++) {
         struct problem problem;
@@ -186,20 +187,63 @@ static void test_other_engines_have_no_front(void **state)
 {
     (void)state;
     struct solve_settings settings;
-    struct workload workload;
+    static struct solve_result result;
     struct problem problem;
     struct architecture arch;
-    struct solve_result *result;
     struct arena arena;
     struct dse_error err;
     optimal_case(0, 48, &problem, &arch);
     arena_init(&arena);
-    workload_of(&problem, &workload);
     assert_int_equal(solve_settings_init(&settings, "descent", &err), DSE_OK);
-    assert_int_equal(exact_front_solve(&settings, &workload, &arch, 1, &arena, &result, &err), DSE_BAD_USAGE);
-    assert_string_equal(err.text, "a front needs an engine that proves what it finds: optimal; not descent");
-    workload_free(&workload);
+    assert_int_equal(solve_settings_objective(&settings, "Pareto", &err), DSE_OK);
+    assert_int_equal(solve_task(&settings, &problem, &arch, NULL, &arena, &result), DSE_OK);
+    assert_int_equal(result.outcome, RESULT_FAILED);
+    assert_string_equal(result.reason,
+                        "objective pareto needs an engine that proves what it finds, optimal; not descent");
+    assert_null(result.front);
     arena_free(&arena);
+}
+
+/* The limits are of all searches together, and what was found until then is told. */
+static void test_limits_are_of_the_whole_front(void **state)
+{
+    (void)state;
+    static struct solve_result result;
+    struct solve_settings settings;
+    struct problem problem;
+    struct architecture arch;
+    struct arena arena;
+    struct dse_error err;
+    uint64_t most = 0;
+    assert_int_equal(solve_settings_init(&settings, "optimal", &err), DSE_OK);
+    assert_int_equal(solve_settings_objective(&settings, "pareto", &err), DSE_OK);
+    for (uint64_t i = 0; i < 20; i++) {
+        optimal_case(i, 48, &problem, &arch);
+        arena_init(&arena);
+        settings.max_evaluations = 0;
+        assert_int_equal(solve_task(&settings, &problem, &arch, NULL, &arena, &result), DSE_OK);
+        const uint64_t whole = result.found.n_evaluation;
+        const double edp = result.outcome == RESULT_OK ? result.found.evaluation.edp_js : 0;
+        solve_result_clear(&result);
+        for (settings.max_evaluations = 1; settings.max_evaluations < whole; settings.max_evaluations *= 3) {
+            assert_int_equal(solve_task(&settings, &problem, &arch, NULL, &arena, &result), DSE_OK);
+            assert_true(result.found.n_evaluation <= settings.max_evaluations);
+            most = result.found.n_evaluation > most ? result.found.n_evaluation : most;
+            for (uint32_t k = 1; k < result.n_front; k++) {
+                const struct evaluation *a = &result.front[k - 1].found.evaluation;
+                const struct evaluation *b = &result.front[k].found.evaluation;
+                assert_true(a->latency_cycle < b->latency_cycle && a->energy_j > b->energy_j);
+            }
+            if (result.outcome == RESULT_OK) {
+                assert_true(result.n_front > 0);
+                assert_true(result.found.evaluation.edp_js >= edp * (1 - 1e-10));
+                assert_true(result.bound.edp_js <= edp * (1 + 1e-10));
+            }
+            solve_result_clear(&result);
+        }
+        arena_free(&arena);
+    }
+    assert_true(most > 100);
 }
 
 int main(void)
@@ -207,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fronts_are_those_of_all_mappings),
         cmocka_unit_test(test_other_engines_have_no_front),
+        cmocka_unit_test(test_limits_are_of_the_whole_front),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
