@@ -7,6 +7,7 @@
     df = dse_results.tidy("output/quickstart.h5")       # one row per point, also from the .csv
     dse_results.best("output/quickstart.h5", "edp_js", over=["GlobalBuffer.capacity_byte"])   # best buffer for each other
     dse_results.layers("output/quickstart.h5")          # per-layer metrics: the axes and `layer`
+    dse_results.front("fronts.h5")                       # one row per point of the fronts of objective pareto, also from the .csv
     dse_results.timeline("graph.h5").compute            # tiles of a fused schedule (dse eval --timeline), also from .csv; of uops .uops
 
 On the command line:  python3 plotting/dse_results.py FILE [METRIC]   prints a summary.
@@ -129,6 +130,33 @@ def tidy(path):
     frame = frame[frame["status"] != ""].reset_index(drop=True)
     coordinates = [name for name in dataset.coords if name in frame.columns]
     return frame[coordinates + [name for name in frame.columns if name not in coordinates]]
+
+
+def front(path, layers=False):
+    """The points of the fronts that the objective pareto has found, one row each: the axes, `n` (from 0, the fastest first), latency_s, energy_j,
+    edp_js. With `layers` those of the layers, for one execution: `layer` behind the axes, `mapping` at the end. Takes OUT.h5 or OUT.csv."""
+    if not layers:
+        frame = tidy(path)
+    elif str(path).endswith(".csv"):
+        frame = pandas.read_csv(str(path)[:-len(".csv")] + ".layers.csv")
+    else:
+        dataset = _group(path, "layers")
+        wanted = [name for name in ("status", "front", "front_mappings") if name in dataset]
+        frame = dataset[wanted].to_dataframe(dim_order=axes(dataset)).reset_index()
+    if "front" not in frame.columns:
+        raise KeyError("there are no fronts: no point has the objective pareto")
+    frame = frame[frame["front"].fillna("") != ""]
+    axis = [name for name in list(frame.columns)[:list(frame.columns).index("status")] if name != "layer"]
+    rows, mapped = [], {}
+    for _, row in frame.iterrows():
+        place, mappings = tuple(row[name] for name in axis), []
+        if layers:
+            text = row["front_mappings"]
+            mappings = mapped.setdefault((place, row["layer"]), mapped[place, text[8:]] if text.startswith("same_as ") else text.split(" | "))
+        for n, pair in enumerate(row["front"].split()):
+            latency, energy = map(float, pair.split(":"))
+            rows.append([*place, *([row["layer"]] if layers else []), n, latency, energy, latency * energy, *([mappings[n]] if layers else [])])
+    return pandas.DataFrame(rows, columns=axis + (["layer"] if layers else []) + ["n", "latency_s", "energy_j", "edp_js"] + (["mapping"] if layers else []))
 
 
 def best(path, metric, over=None, maximize=None):

@@ -289,6 +289,9 @@ static enum dse_status read_plot_options(const struct cli_args *args, const stru
         if (cli_value(args, plot_text_key[i]))
             *plot_text(options, i) = cli_value(args, plot_text_key[i]);
     DSE_TRY(cli_number(args, "facets", 1, 100, &facets, err));
+    options->layer = cli_value(args, "layer");
+    if (options->layer && (!options->kind || options->kind->draw != plot_kind_find("front")->draw))
+        return dse_fail(err, DSE_BAD_USAGE, "--layer is of figures of kind front");
     options->max_facet = (size_t)facets;
     options->keep_script = cli_has(args, "keep-script");
     if (!options->kind || !options->kind->x_words)
@@ -345,6 +348,7 @@ static const struct cli_option plot_option_table[] = {
      "the horizontal axis, as in the specification (default: chosen by length); of convergence: evaluations "
      "(default) or seconds"},
     {"y", 'y', "AXIS", "the vertical axis; of lines and convergence: a line for each of its values"},
+    {"layer", 'l', "NAME", "of kind front: the front of this layer in place of the network's"},
     {"where", 'w', "AXIS=VALUE", "only this slice: PE.mesh=4x4, DRAM.bandwidth='8 GB/s'; repeatable"},
     {"facets", 0, "N", "at most so many panels (default 12)"},
     {"title", 0, "TEXT", "above the figure (default: the specification's title)"},
@@ -372,6 +376,7 @@ const struct cli_command command_plot = {
             "  dse plot output/quickstart.h5 -o edp.png\n"
             "  dse plot output/quickstart.h5 -m energy_j -w PE.mesh=4x4 -o energy.pdf\n"
             "  dse plot output/quickstart.h5 -k breakdown -w PE.mesh=4x4 -o bars.svg\n"
+            "  dse plot fronts.h5 -k front -l conv1 -o conv1.png\n"
             "  dse plot stage1.h5 stage2.h5 -o stalls.pdf\n"
             "  dse plot schedule.yaml --arch soma_edge -o graph.png\n",
     .option = plot_option_table,

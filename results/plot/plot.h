@@ -30,6 +30,7 @@ struct plot_options {
         *kind;          /* default: lines where one axis is free, or several metrics; else heatmap */
     const char *metric; /* a field name, or several with commas between; default edp_js */
     const char *x, *y;  /* axis names; default: the two longest axes, numeric ones first. Or x: a word */
+    const char *layer;  /* of kind front: its front in place of the network's */
     const char *const *where; /* (n_where) "axis=value" or "axis=label": keep only this slice */
     size_t n_where;
     size_t max_facet;  /* at most so many panels (default 12); more is an error that says how to choose */

@@ -14,6 +14,8 @@
     X(convergence, false, "evaluations, seconds", 0, NULL,                                                   \
       "best cost so far, at the point with the best edp_js; engines or the values of y as curves")           \
     X(breakdown, false, NULL, 1, "energy_j", "bars of energy by storage level")                              \
+    X(front, false, "latency", 1, "energy_j",                                                                \
+      "fronts of the objective pareto: energy over latency, the values of y as staircases")                  \
     X(lines, false, NULL, PLOT_METRIC_MAX, NULL,                                                             \
       "metrics over one axis, another as lines, the others as panels")
 
