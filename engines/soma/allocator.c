@@ -182,7 +182,8 @@ static enum dse_status compare(struct soma_allocator *a, bool *better, struct ds
     a->best.lfa = lfa;
     DSE_TRY(soma_price_lfa(a->search, &a->best.lfa, a->search->machine.buffer_byte, &a->best_arena,
                            &a->best.schedule, &price, err));
-    if (a->dlsa)
+    a->best.found = isfinite(price.cost); /* else there was no time to make it */
+    if (a->dlsa && a->best.found)
         soma_dlsa_search_best(a->dlsa, &a->best.schedule, &price);
     return DSE_OK;
 }
@@ -259,6 +260,10 @@ static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *
     DSE_TRY(take_stage1(a, err));
     soma_lfa_search_free(a->lfa);
     a->lfa = NULL;
+    if (!a->present.found) {
+        a->phase = OVER;
+        return DSE_OK;
+    }
     if (a->iteration == 0)
         a->buffer_max = a->present.price.buffer_max_byte;
     if (a->search->context.graph->fold)

@@ -153,7 +153,8 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     if (isfinite(state->unfused.price.cost))
         return make_starts(state, context, err);
     *stop = STOP_CONVERGED;
-    return soma_late_start(context, &state->task, &state->unfused.start, &state->scratch, err);
+    return soma_late_start(context, &state->task, &state->unfused.start, &state->unfused.price,
+                           &state->scratch, err);
 }
 
 static enum dse_status offer_best(struct state *state, struct engine_context *context, struct dse_error *err)

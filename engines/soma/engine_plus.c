@@ -157,6 +157,7 @@ static enum dse_status add_parts(struct state *state, const struct soma_schedule
     DSE_TRY(soma_task_prepare(first->task, scheduled, engine_context_accounting(context), first->core.choice,
                               engine_context_arena(context), &run->task, err));
     run->task.search.stop_at_s = run->task.core.mapper.stop_at_s = first->search.stop_at_s;
+    run->task.search.context.end_s = first->search.context.end_s;
     run->task.search.reserved_s = first->search.reserved_s;
     run->task.search.layer_share =
         soma_search_layers(&first->search) / run->task.search.context.network->n_layer;
@@ -241,7 +242,9 @@ static enum dse_status find_finest_seed(struct run *run, struct engine_context *
         plus_price(search, &seed->lfa, NULL, INFINITY, &run->scratch, &schedule, &seed->price, NULL, err));
     arena_reset(&run->scratch);
     sort_in(run);
-    return run->n_seed == 0 ? soma_late_start(context, &run->task, &seed->lfa, &run->scratch, err) : DSE_OK;
+    return run->n_seed == 0
+               ? soma_late_start(context, &run->task, &seed->lfa, &seed->price, &run->scratch, err)
+               : DSE_OK;
 }
 
 static enum dse_status find_seeds(struct run *run, struct engine_context *context, struct dse_error *err)
@@ -272,7 +275,8 @@ static enum dse_status find_seeds(struct run *run, struct engine_context *contex
     return run->n_seed == 0 ? find_finest_seed(run, context, err) : DSE_OK;
 }
 
-/* Of run 0: where tensors stream or tiles are many, what `unfused` has tuned is a seed, too. */
+/* Of run 0: where tensors stream or tiles are many, what `unfused` has tuned (or with loads as late as they
+ * must be, where nothing else fits) is a seed, too. */
 static enum dse_status find_first_seeds(struct state *state, struct engine_context *context,
                                         struct dse_error *err)
 {
@@ -445,13 +449,17 @@ static enum dse_status end_race(struct state *state, struct engine_context *cont
 /* There is an answer before anything else begins. */
 static enum dse_status offer_unfused(struct run *run, struct engine_context *context, struct dse_error *err)
 {
+    const struct soma_search *search = &run->task.search;
     struct soma_unfused *unfused = &run->unfused;
     soma_unfused_new(run->task.search.context.network->n_layer, engine_context_arena(context), unfused);
     DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
     DSE_TRY(soma_offer_unfused(context, &run->task, SOMA_MOVES_PAPER, SOMA_UNFUSED_SHARE, &run->scratch,
                                unfused, err));
     soma_two_stage_begin_at(&run->two_stage, &unfused->tuned, &unfused->price);
-    return DSE_OK;
+    if (isfinite(unfused->price.cost) || !soma_search_is_large(search) || soma_search_is_over(search))
+        return DSE_OK;
+    soma_lfa_copy(&unfused->start, &unfused->tuned);
+    return soma_late_start(context, &run->task, &unfused->tuned, &unfused->price, &run->scratch, err);
 }
 
 static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,

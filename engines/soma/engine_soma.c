@@ -179,7 +179,7 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     if (isfinite(unfused->price.cost) || soma_search_is_over(&state->task.search))
         return DSE_OK;
     *stop = STOP_CONVERGED;
-    return soma_late_start(context, &state->task, &unfused->start, &state->scratch, err);
+    return soma_late_start(context, &state->task, &unfused->start, &unfused->price, &state->scratch, err);
 }
 
 static enum dse_status soma_step(void *memory, struct engine_context *context, enum engine_stop *stop,

@@ -45,9 +45,9 @@ static enum dse_status unfused_step(void *memory, struct engine_context *context
     if (soma_search_is_over(search) || engine_context_left(context) == 0)
         return DSE_OK; /* the driver says which limit it was */
     *stop = STOP_CONVERGED;
-    return isfinite(state->unfused.price.cost)
-               ? DSE_OK
-               : soma_late_start(context, &state->task, &state->unfused.start, &state->scratch, err);
+    return isfinite(state->unfused.price.cost) ? DSE_OK
+                                               : soma_late_start(context, &state->task, &state->unfused.start,
+                                                                 &state->unfused.price, &state->scratch, err);
 }
 
 static void unfused_free(void *memory)

@@ -87,6 +87,8 @@ static enum dse_status explain(struct engine_context *context, const struct soma
     enum dse_status status = soma_parse(&search->context, lfa, scratch, &fused, &fault, &why);
     if (status != DSE_OK)
         return dse_fail(err, status, "%s", why.text);
+    if (fault.what == SOMA_OVER)
+        return DSE_OK;
     if (fault.what != SOMA_OK) {
         explain_fault(context, search, &fault, &why);
         return DSE_OK;
@@ -104,36 +106,37 @@ static enum dse_status explain(struct engine_context *context, const struct soma
  * very many, with as few as fit. Offered, but by the published rules, whose
  * engines do not load later; there it is priced, so that it is true. */
 static enum dse_status load_later(struct engine_context *context, const struct soma_task *task,
-                                  const struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
+                                  struct soma_lfa *lfa, struct soma_price *price, struct arena *scratch,
+                                  struct dse_error *err)
 {
     const struct soma_search *search = &task->search;
-    struct soma_lfa *coarse = arena_alloc(engine_context_arena(context), 1, sizeof *coarse);
+    struct soma_lfa coarse;
     struct fused_schedule schedule;
-    struct soma_price price;
-    if (coarse)
-        soma_lfa_new(search->context.network->n_layer, engine_context_arena(context), coarse);
+    soma_lfa_new(search->context.network->n_layer, engine_context_arena(context), &coarse);
     DSE_TRY(arena_check(engine_context_arena(context), "a fusion of layers", err));
-    const struct soma_lfa *late = lfa;
     arena_reset(scratch);
-    DSE_TRY(plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, &price, NULL, err));
-    if (isinf(price.cost) || schedule.n_dram > FINE_MAX) {
-        DSE_TRY(plus_start(search, search->context.batch, scratch, coarse, &price, err));
-        late = isfinite(price.cost) ? coarse : lfa;
+    DSE_TRY(plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, price, NULL, err));
+    if (isinf(price->cost) || schedule.n_dram > FINE_MAX) {
+        DSE_TRY(plus_start(search, search->context.batch, scratch, &coarse, price, err));
+        if (isfinite(price->cost))
+            soma_lfa_copy(&coarse, lfa);
         arena_reset(scratch);
-        DSE_TRY(plus_price(search, late, NULL, INFINITY, scratch, &schedule, &price, NULL, err));
+        DSE_TRY(plus_price(search, lfa, NULL, INFINITY, scratch, &schedule, price, NULL, err));
     }
-    if (isinf(price.cost))
+    if (isinf(price->cost))
         return DSE_OK;
     if (!search->context.compat)
-        return soma_offer(context, task, late, &schedule, NULL, scratch, err);
+        return soma_offer(context, task, lfa, &schedule, NULL, scratch, err);
     engine_context_advise(context, "engine soma-plus, which loads later, has a schedule");
     return DSE_OK;
 }
 
 enum dse_status soma_late_start(struct engine_context *context, const struct soma_task *task,
-                                struct soma_lfa *lfa, struct arena *scratch, struct dse_error *err)
+                                struct soma_lfa *lfa, struct soma_price *price, struct arena *scratch,
+                                struct dse_error *err)
 {
+    *price = (struct soma_price){.cost = INFINITY};
     DSE_TRY(soma_finest_lfa(&task->search, task->search.machine.buffer_byte, lfa, err));
     DSE_TRY(explain(context, &task->search, lfa, scratch, err));
-    return load_later(context, task, lfa, scratch, err);
+    return load_later(context, task, lfa, price, scratch, err);
 }

@@ -6,11 +6,12 @@
 #include "engines/soma/task.h"
 
 /* Where no start fits with double buffering: `lfa` is what soma_initial_lfa left, and gets as many tiles as
- * help (soma_finest_lfa). Offers it with loads that come as late as they must, as soma-plus has them, and
- * else tells the driver why there is none: the layer named is one that more tiles do not help. By the
- * published rules nothing is offered; it says so where soma-plus has a schedule. */
+ * help (soma_finest_lfa), or where these are very many, groups of soma-plus. Offers it with loads that come
+ * as late as they must, as soma-plus has them (`price` is that of plus_price), and else tells the driver why
+ * there is none: the layer named is one that more tiles do not help. By the published rules nothing is
+ * offered; it says so where soma-plus has a schedule. */
 DSE_MUST_CHECK enum dse_status soma_late_start(struct engine_context *context, const struct soma_task *task,
-                                               struct soma_lfa *lfa, struct arena *scratch,
-                                               struct dse_error *err);
+                                               struct soma_lfa *lfa, struct soma_price *price,
+                                               struct arena *scratch, struct dse_error *err);
 
 #endif

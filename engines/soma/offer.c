@@ -117,6 +117,12 @@ static void say_too_long(struct engine_context *context, const struct fused_sche
     engine_context_explain(context, reason);
 }
 
+/* A schedule that takes long to hand on, and there is no time left for it. */
+static bool is_given_up(const struct soma_task *task, const struct fused_schedule *fused)
+{
+    return fused->n_tile > SOMA_INSTANT_TILES && soma_context_is_over(&task->search.context);
+}
+
 /* `double_buffered`: the schedule is known to be what the parser gives the LFA. `start_s`: since when it is
  * being made, on clock_wall_s. */
 static enum dse_status offer(struct engine_context *context, const struct soma_task *task,
@@ -128,6 +134,8 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
     struct engine_schedule totals;
     struct soma_dlsa dlsa;
     struct text_buffer text;
+    if (is_given_up(task, fused))
+        return DSE_OK;
     DSE_TRY(schedule_price(task->core.pricer, fused, scratch, &result, err));
     if (task->fold && result.fault != FUSED_OK)
         return DSE_OK; /* repetitions that read other things than the first one */
@@ -148,9 +156,11 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
         own.stage1_buffer_average_compute_byte = stage1->buffer_average_compute_byte;
         soma_metrics_put(&own, &totals);
     }
+    if (is_given_up(task, fused))
+        return DSE_OK;
     text_init(&text);
     soma_write(task->graph.network, task->search.context.compat, lfa, double_buffered ? NULL : &dlsa, fused,
-               &text);
+               SOMA_NAMED_MAX, &text);
     soma_core_write(task->core.choice, &text);
     totals.text = text.data;
     totals.text_length = text.length;
@@ -242,29 +252,31 @@ static enum dse_status offer_better(struct engine_context *context, const struct
         arena_reset(&arena[0]);
         DSE_TRY(price_unrolled(task, lfa, false, &arena[0], &whole, &fused, &price, err));
     }
+    if (isinf(price.cost))
+        return DSE_OK; /* there was no time to make it again */
     DSE_TRY(first_stage(task, &whole, &stage1, &arena[1], err));
     arena_reset(&arena[1]);
     return offer(context, task, &whole, &fused, false, &stage1, start_s, &arena[1], err);
 }
 
-/* Whether a text with a line for each tensor that the DRAM moves can be short enough to be read. */
-static enum dse_status can_name(const struct soma_task *task, const struct soma_lfa *lfa, struct arena *arena,
-                                bool *can, struct dse_error *err)
+/* Whether the tensors that the DRAM moves are few enough for an order of their own to be looked for. */
+static enum dse_status can_order(const struct soma_task *task, const struct soma_lfa *lfa,
+                                 struct arena *arena, bool *can, struct dse_error *err)
 {
-    enum { LINE_MIN_BYTE = 32 };
+    enum { OWN_ORDER_MAX = 1 << 21 };
     const struct soma_search search = soma_task_whole(task);
     struct soma_lfa whole;
     struct fused_schedule fused;
     struct soma_fault_info fault;
     DSE_TRY(unroll(task, lfa, false, arena, &whole, err));
     DSE_TRY(soma_parse(&search.context, &whole, arena, &fused, &fault, err));
-    *can = fault.what != SOMA_OK || fused.n_dram <= YAML_FILE_MAX_BYTE / LINE_MIN_BYTE;
+    *can = fault.what != SOMA_OK || fused.n_dram <= OWN_ORDER_MAX;
     arena_reset(arena);
     return DSE_OK;
 }
 
 /* The DRAM order of one block says little of that of many, so the unrolled scheme gets one of its own, unless
- * no text could hold it: then double buffering's. */
+ * that would take too long: then double buffering's. */
 static enum dse_status offer_unrolled(struct engine_context *context, const struct soma_task *task,
                                       const struct soma_lfa *lfa, struct dse_error *err)
 {
@@ -272,11 +284,11 @@ static enum dse_status offer_unrolled(struct engine_context *context, const stru
     const double start_s = clock_wall_s();
     arena_init(&arena[0]);
     arena_init(&arena[1]);
-    bool named;
-    enum dse_status status = can_name(task, lfa, &arena[0], &named, err);
+    bool own;
+    enum dse_status status = can_order(task, lfa, &arena[0], &own, err);
     if (status == DSE_OK)
-        status = named ? offer_better(context, task, lfa, start_s, arena, err)
-                       : soma_offer_lfa(context, task, lfa, &arena[0], err);
+        status = own ? offer_better(context, task, lfa, start_s, arena, err)
+                     : soma_offer_lfa(context, task, lfa, &arena[0], err);
     arena_free(&arena[0]);
     arena_free(&arena[1]);
     return status;
@@ -302,6 +314,8 @@ enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma
     if (task->fold)
         DSE_TRY(unroll(task, lfa, false, scratch, &whole, err));
     DSE_TRY(soma_parse(&search.context, &whole, scratch, &fused, &fault, err));
+    if (fault.what == SOMA_OVER)
+        return DSE_OK;
     if (fault.what != SOMA_OK)
         return dse_fail(err, DSE_INTERNAL, "a fusion of layers was found that is not valid: %s",
                         soma_fault_text(fault.what));
@@ -325,6 +339,12 @@ static enum dse_status put_places(const struct soma_task *task, const struct fus
     return DSE_OK;
 }
 
+static enum dse_status go_on(const struct soma_task *task, const struct fused_schedule *fused,
+                             struct dse_error *err)
+{
+    return is_given_up(task, fused) ? dse_fail(err, DSE_INTERRUPTED, "interrupted") : DSE_OK;
+}
+
 static enum dse_status read_back(const struct soma_task *task, const struct engine_schedule *found,
                                  struct arena *arena, struct engine_schedule *again, struct dse_error *err)
 {
@@ -338,12 +358,16 @@ static enum dse_status read_back(const struct soma_task *task, const struct engi
     DSE_TRY(soma_read("schedule", found->text, found->text_length, task->graph.network, arena, &lfa, &dlsa,
                       &has_dlsa, err));
     DSE_TRY(soma_parse(&whole.context, &lfa, arena, &fused, &fault, err));
+    if (fault.what == SOMA_OVER)
+        return dse_fail(err, DSE_INTERRUPTED, "interrupted");
     if (fault.what != SOMA_OK)
         return dse_fail(err, DSE_INTERNAL, "%s", soma_fault_text(fault.what));
     if (has_dlsa)
         DSE_TRY(soma_apply(&dlsa, &fused, err));
+    DSE_TRY(go_on(task, &fused, err));
     DSE_TRY(schedule_price(task->core.pricer, &fused, arena, &result, err));
     DSE_TRY(no_fault(&result, err));
+    DSE_TRY(go_on(task, &fused, err));
     DSE_TRY(sum_up(task, &lfa, &fused, &result, again, err));
     return put_places(task, &fused, arena, again, err);
 }
@@ -356,13 +380,15 @@ enum dse_status soma_verify(const struct engine_task *task, const struct account
     DSE_TRY(arena_check(arena, "the check of a schedule", err));
     struct soma_core_choice choice;
     DSE_TRY(soma_core_read("schedule", found->text, found->text_length, &choice, err));
-    struct engine_task patient = *task; /* what was found in time is checked to the end */
+    struct engine_task patient =
+        *task; /* what was found in time is checked to the end, unless it is cancelled */
     patient.budget = (struct engine_budget){0};
     struct soma_scheduled whole, scheduled;
     DSE_TRY(soma_scheduled_network(task->network, task->batch, accounting->schedule->as_published, arena,
                                    &whole, err));
     DSE_TRY(soma_parts_read("schedule", found->text, found->text_length, &whole, arena, &scheduled, err));
     enum dse_status status = soma_task_prepare(&patient, &scheduled, accounting, choice, arena, made, err);
+    made->search.context.cancel = task->budget.cancel;
     if (status == DSE_OK)
         status = read_back(made, found, arena, again, err);
     soma_task_free(made);

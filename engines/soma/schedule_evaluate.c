@@ -144,8 +144,11 @@ static enum dse_status evaluate(struct soma_schedule *s, const char *path, const
                                 struct dse_error *err)
 {
     struct soma_graph graph;
-    const struct soma_context context = {s->network, &graph, s->samples, pricer->tile,
-                                         s->accounting->schedule->as_published};
+    const struct soma_context context = {.network = s->network,
+                                         .graph = &graph,
+                                         .batch = s->samples,
+                                         .core = pricer->tile,
+                                         .compat = s->accounting->schedule->as_published};
     struct soma_dlsa dlsa;
     struct soma_fault_info fault;
     s->machine = pricer->machine;

@@ -147,6 +147,8 @@ enum dse_status soma_task_prepare(const struct engine_task *task, const struct s
     made->search.cancel = task->budget.cancel;
     if (task->budget.max_seconds > 0)
         made->search.stop_at_s = clock_wall_s() + task->budget.max_seconds;
+    made->search.context.cancel = task->budget.cancel;
+    made->search.context.end_s = soma_search_last_end(made->search.stop_at_s);
     DSE_TRY(open_core(made, accounting, choice, arena, err));
     if (!scheduled && !compat) {
         const double n_layer = made->scheduled.network->n_layer;

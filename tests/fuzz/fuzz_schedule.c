@@ -50,7 +50,8 @@ static void check_again(const struct soma_context *context, const struct soma_lf
     struct dse_error err;
     bool has_dlsa;
     text_init(&text);
-    soma_write(context->network, context->compat, lfa, dlsa, schedule, &text);
+    soma_write(context->network, context->compat, lfa, dlsa, schedule, lfa->n_flc % 2 ? UINT32_MAX : 0,
+               &text);
     FUZZ_REQUIRE(!text.failed, "out of memory");
     FUZZ_REQUIRE(soma_read("written.yaml", text.data, text.length, context->network, arena, &lfa_again,
                            &dlsa_again, &has_dlsa, &err) == DSE_OK,
@@ -130,8 +131,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                  "%s", err.text);
     FUZZ_REQUIRE(soma_graph_init(&network, &arena, &graph, &err) == DSE_OK, "%s", err.text);
     FUZZ_REQUIRE(core_array_init(&core_size, &core, &err) == DSE_OK, "%s", err.text);
-    const struct soma_context context = {
-        &network, &graph, data[0] & 2 ? 3 : 1, {&core, compat ? compat_cost : default_cost}, compat};
+    const struct soma_context context = {.network = &network,
+                                         .graph = &graph,
+                                         .batch = data[0] & 2 ? 3 : 1,
+                                         .core = {&core, compat ? compat_cost : default_cost},
+                                         .compat = compat};
     check_text(&context, (const char *)data + 1, size - 1, &arena);
     arena_free(&arena);
     network_free(&network);

@@ -42,7 +42,11 @@ void soma_case_open(struct soma_case *c, const char *network_path, uint64_t buff
     check_ok(c, network_read(network_path, &c->network, &c->err));
     check_ok(c, soma_graph_init(&c->network, &c->arena, &c->graph, &c->err));
     check_ok(c, core_array_init(&size, &c->core, &c->err));
-    c->context = (struct soma_context){&c->network, &c->graph, 1, {&c->core, core_cost}, true};
+    c->context = (struct soma_context){.network = &c->network,
+                                       .graph = &c->graph,
+                                       .batch = 1,
+                                       .core = {&c->core, core_cost},
+                                       .compat = true};
 }
 
 void soma_case_close(struct soma_case *c)

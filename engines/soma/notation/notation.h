@@ -4,6 +4,7 @@
 #ifndef ENGINES_SOMA_NOTATION_NOTATION_H
 #define ENGINES_SOMA_NOTATION_NOTATION_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,7 +49,17 @@ struct soma_context {
     uint32_t batch;
     struct core_scheduler core;
     bool compat; /* the published program's rules; else the physically sound ones (docs/soma.md) */
+    /* Schedules that take long to make are given up (SOMA_OVER) when `*cancel` is not 0, or at end_s on
+     * clock_wall_s. NULL, 0: they are made to the end. */
+    const atomic_int *cancel;
+    double end_s;
 };
+
+/* So many tiles are made in an instant, whatever else. */
+enum { SOMA_INSTANT_TILES = 1 << 16 };
+
+/* Whether schedules that take long are given up by now. */
+bool soma_context_is_over(const struct soma_context *context);
 
 /* Why an LFA is not valid. */
 enum soma_fault {
@@ -61,6 +72,7 @@ enum soma_fault {
     /* a tile of this layer would be empty: its readers' tile needs only padding, or only other channels */
     SOMA_EMPTY,
     SOMA_BLOCK, /* a layer group has this layer and one of another segment of a folded network */
+    SOMA_OVER,  /* it takes long to make, and soma_context_is_over */
     SOMA_APART  /* this layer reads another of its layer group, but their map cannot stay in the buffer */
 };
 
@@ -99,10 +111,15 @@ DSE_MUST_CHECK enum dse_status soma_parse_part(const struct soma_context *contex
 DSE_MUST_CHECK enum dse_status soma_apply(const struct soma_dlsa *dlsa, struct fused_schedule *schedule,
                                           struct dse_error *err);
 
+/* So many tensors of a DRAM order have a line each, with a name, where people may read it. */
+enum { SOMA_NAMED_MAX = 1 << 17 };
+
 /* The text form (YAML; docs/soma.md), which says so when the scheme is of `compat` rules. With `dlsa` NULL
- * only the LFA is written; else `schedule`, of that LFA, names the tensors in comments. */
+ * only the LFA is written; else `schedule`, of that LFA, names the tensors in comments; of more than
+ * `n_named` runs have a line. */
 void soma_write(const struct network *network, bool compat, const struct soma_lfa *lfa,
-                const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, struct text_buffer *out);
+                const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, uint32_t n_named,
+                struct text_buffer *out);
 
 /* Whose rules a text says it is for. */
 enum soma_rules { SOMA_RULES_UNSAID, SOMA_RULES_DEFAULT, SOMA_RULES_COMPAT };

@@ -6,6 +6,8 @@
 #include "costmodel/model/network_cut.h"
 #include "engines/soma/notation/notation.h"
 
+enum { RUN_PERIOD_MAX = 8, RUN_TIMES_MIN = 3 };
+
 struct reader {
     struct yaml_doc doc;
     const struct network *network;
@@ -45,6 +47,84 @@ static void write_tensor(const struct network *network, const struct soma_dlsa *
     text_append(out, "\n");
 }
 
+/* ---- runs ---- */
+
+/* `period` tensors that come `times` times in a row, each time with their numbers and positions moved on by
+ * the same. */
+struct run {
+    uint32_t period, times;
+};
+
+/* What the tensor at place i is moved on by to become the one at place i + period. */
+struct run_step {
+    int64_t id, start, end;
+};
+
+static struct run_step step_of(const struct soma_dlsa *dlsa, uint32_t i, uint32_t period)
+{
+    const uint32_t from = dlsa->order[i], to = dlsa->order[i + period];
+    return (struct run_step){(int64_t)to - from, (int64_t)dlsa->start[to] - dlsa->start[from],
+                             (int64_t)dlsa->end[to] - dlsa->end[from]};
+}
+
+/* How often the `period` tensors from place i come. */
+static uint32_t run_times(const struct soma_dlsa *dlsa, uint32_t i, uint32_t period)
+{
+    uint32_t at = i;
+    for (; (uint64_t)at + period < dlsa->n_dram; at++) {
+        const struct run_step now = step_of(dlsa, at, period);
+        if (now.start != now.end)
+            break;
+        if (at < i + period)
+            continue;
+        const struct run_step first = step_of(dlsa, i + (at - i) % period, period);
+        if (now.id != first.id || now.start != first.start)
+            break;
+    }
+    return (at - i) / period + 1;
+}
+
+/* The run from place i that says the most. */
+static struct run find_run(const struct soma_dlsa *dlsa, uint32_t i)
+{
+    struct run best = {1, 1};
+    uint64_t most = 1;
+    for (uint32_t period = 1; period <= RUN_PERIOD_MAX && period < dlsa->n_dram - i; period++) {
+        const uint32_t times = run_times(dlsa, i, period);
+        if (times < RUN_TIMES_MIN || (uint64_t)times * period <= most)
+            continue;
+        best = (struct run){period, times};
+        most = (uint64_t)times * period;
+    }
+    return best;
+}
+
+static void write_run(const struct soma_dlsa *dlsa, uint32_t i, struct run run, struct text_buffer *out)
+{
+    text_append(out, "- {times: %u, of: [", run.times);
+    for (uint32_t k = 0; k < run.period; k++) {
+        const uint32_t id = dlsa->order[i + k];
+        const struct run_step step = step_of(dlsa, i + k, run.period);
+        text_append(out, "%s[%u, %d, %d, %d, %d]", k > 0 ? ", " : "", id, dlsa->start[id], dlsa->end[id],
+                    (int)step.id, (int)step.start);
+    }
+    text_append(out, "]}\n");
+}
+
+/* More than people read. */
+static void write_runs(const struct soma_dlsa *dlsa, struct text_buffer *out)
+{
+    struct run run;
+    for (uint32_t i = 0; i < dlsa->n_dram; i += run.period * run.times) {
+        const uint32_t id = dlsa->order[i];
+        run = find_run(dlsa, i);
+        if (run.times > 1)
+            write_run(dlsa, i, run, out);
+        else
+            text_append(out, "- [%u, %d, %d]\n", id, dlsa->start[id], dlsa->end[id]);
+    }
+}
+
 static void write_cut(const struct network_cut *cut, bool first, struct text_buffer *out)
 {
     text_append(out, "%s- {layer: %s", first ? "cuts:\n" : "", cut->layer);
@@ -56,7 +136,8 @@ static void write_cut(const struct network_cut *cut, bool first, struct text_buf
 }
 
 void soma_write(const struct network *network, bool compat, const struct soma_lfa *lfa,
-                const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, struct text_buffer *out)
+                const struct soma_dlsa *dlsa, const struct fused_schedule *schedule, uint32_t n_named,
+                struct text_buffer *out)
 {
     text_append(out, "soma: 1\n");
     network_write_name(network, out);
@@ -66,8 +147,12 @@ void soma_write(const struct network *network, bool compat, const struct soma_lf
     write_groups(network, lfa, out);
     if (dlsa == NULL)
         return;
-    text_append(out, "tensors: %u\ndram: # tensor, start, end\n", dlsa->n_tensor);
-    for (uint32_t i = 0; i < dlsa->n_dram; i++)
+    const bool named = dlsa->n_dram <= n_named;
+    text_append(out, "tensors: %u\ndram: # tensor, start, end%s\n", dlsa->n_tensor,
+                named ? "" : "; of runs also what the tensor, and the positions, are moved on by each time");
+    if (!named)
+        write_runs(dlsa, out);
+    for (uint32_t i = 0; named && i < dlsa->n_dram; i++)
         write_tensor(network, dlsa, &schedule->tensor[dlsa->order[i]], dlsa->order[i], out);
 }
 
@@ -156,22 +241,89 @@ static enum dse_status read_position(const struct reader *r, const struct ynode 
     return DSE_OK;
 }
 
+static enum dse_status read_step(const struct reader *r, const struct ynode *node, int64_t *value,
+                                 struct dse_error *err)
+{
+    const char *text = NULL;
+    DSE_TRY(yaml_text(&r->doc, node, "a step", &text, err));
+    if (!text_parse_i64(text, value) || *value < -SOMA_TENSOR_MAX || *value > SOMA_TENSOR_MAX)
+        return yaml_fail(&r->doc, node, err, "a step is \"%.100s\"; it must be a whole number from -%d to %d",
+                         text, SOMA_TENSOR_MAX, SOMA_TENSOR_MAX);
+    return DSE_OK;
+}
+
+/* The next place of the DRAM order is this tensor's. */
+static enum dse_status put_tensor(struct reader *r, const struct ynode *node, uint32_t id, int32_t start,
+                                  int32_t end, struct soma_dlsa *dlsa, struct dse_error *err)
+{
+    if (r->seen[id])
+        return yaml_fail(&r->doc, node, err, "tensor %u stands here a second time", (unsigned)id);
+    if (end <= start)
+        return yaml_fail(&r->doc, node, err, "the end, %d, must lie behind the start, %d", end, start);
+    r->seen[id] = true;
+    dlsa->order[dlsa->n_dram++] = id;
+    dlsa->start[id] = start;
+    dlsa->end[id] = end;
+    return DSE_OK;
+}
+
 static enum dse_status read_tensor(struct reader *r, const struct ynode *node, struct soma_dlsa *dlsa,
-                                   uint32_t place, struct dse_error *err)
+                                   struct dse_error *err)
 {
     uint64_t id = 0;
+    int32_t start = 0, end = 0;
     if (node->kind != YNODE_SEQUENCE || node->n_item != 3)
         return yaml_fail(&r->doc, node, err, "dram needs [tensor, start, end] for each tensor");
     DSE_TRY(yaml_u64(&r->doc, node->item[0], "tensor", 0, dlsa->n_tensor - 1, &id, err));
-    if (r->seen[id])
-        return yaml_fail(&r->doc, node, err, "tensor %u stands here a second time", (unsigned)id);
-    r->seen[id] = true;
-    dlsa->order[place] = (uint32_t)id;
-    DSE_TRY(read_position(r, node->item[1], "start", &dlsa->start[id], err));
-    DSE_TRY(read_position(r, node->item[2], "end", &dlsa->end[id], err));
-    if (dlsa->end[id] <= dlsa->start[id])
-        return yaml_fail(&r->doc, node, err, "the end, %d, must lie behind the start, %d", dlsa->end[id],
-                         dlsa->start[id]);
+    DSE_TRY(read_position(r, node->item[1], "start", &start, err));
+    DSE_TRY(read_position(r, node->item[2], "end", &end, err));
+    return put_tensor(r, node, (uint32_t)id, start, end, dlsa, err);
+}
+
+/* One tensor of a run, the time-th time. */
+static enum dse_status read_moved(struct reader *r, const struct ynode *node, int64_t time,
+                                  struct soma_dlsa *dlsa, struct dse_error *err)
+{
+    uint64_t first = 0;
+    int32_t start = 0, end = 0;
+    int64_t id_step = 0, position_step = 0;
+    if (node->kind != YNODE_SEQUENCE || node->n_item != 5)
+        return yaml_fail(&r->doc, node, err,
+                         "a run needs [tensor, start, end, step of the tensor, step of start and end] for "
+                         "each tensor");
+    DSE_TRY(yaml_u64(&r->doc, node->item[0], "tensor", 0, dlsa->n_tensor - 1, &first, err));
+    DSE_TRY(read_position(r, node->item[1], "start", &start, err));
+    DSE_TRY(read_position(r, node->item[2], "end", &end, err));
+    DSE_TRY(read_step(r, node->item[3], &id_step, err));
+    DSE_TRY(read_step(r, node->item[4], &position_step, err));
+    const int64_t id = (int64_t)first + time * id_step, from = start + time * position_step,
+                  to = end + time * position_step;
+    if (id < 0 || id >= dlsa->n_tensor || from < -1 || to > SOMA_TILE_MAX)
+        return yaml_fail(&r->doc, node, err,
+                         "time %lld this is tensor %lld from %lld to %lld; there are %u tensors, and "
+                         "positions from -1 to %d",
+                         (long long)time + 1, (long long)id, (long long)from, (long long)to, dlsa->n_tensor,
+                         SOMA_TILE_MAX);
+    return put_tensor(r, node, (uint32_t)id, (int32_t)from, (int32_t)to, dlsa, err);
+}
+
+static enum dse_status read_run(struct reader *r, const struct ynode *node, struct soma_dlsa *dlsa,
+                                struct dse_error *err)
+{
+    static const char *const key[] = {"times", "of"};
+    const struct ynode *times_node = NULL, *of = NULL;
+    uint64_t times = 0;
+    DSE_TRY(yaml_check_keys(&r->doc, node, "a run", key, sizeof(key) / sizeof(*key), err));
+    DSE_TRY(yaml_require(&r->doc, node, "a run", "times", &times_node, err));
+    DSE_TRY(yaml_require(&r->doc, node, "a run", "of", &of, err));
+    DSE_TRY(yaml_u64(&r->doc, times_node, "times", 1, SOMA_TENSOR_MAX, &times, err));
+    DSE_TRY(yaml_is_sequence(&r->doc, of, "of", err));
+    if (of->n_item * times > dlsa->n_tensor) /* both are below 2^32 */
+        return yaml_fail(&r->doc, node, err, "the run has %zu tensors %llu times; there are %u", of->n_item,
+                         (unsigned long long)times, dlsa->n_tensor);
+    for (uint64_t t = 0; t < times; t++)
+        for (size_t i = 0; i < of->n_item; i++)
+            DSE_TRY(read_moved(r, of->item[i], (int64_t)t, dlsa, err));
     return DSE_OK;
 }
 
@@ -187,14 +339,14 @@ static enum dse_status read_dlsa(struct reader *r, struct soma_dlsa *dlsa, struc
         return yaml_fail(&r->doc, dram, err, "dram has %zu tensors, more than there are (tensors: %u)",
                          dram->n_item, (unsigned)n_tensor);
     dlsa->n_tensor = (uint32_t)n_tensor;
-    dlsa->n_dram = (uint32_t)dram->n_item;
+    dlsa->n_dram = 0;
     dlsa->order = arena_alloc(r->arena, n_tensor, sizeof(*dlsa->order));
     dlsa->start = arena_alloc(r->arena, n_tensor, sizeof(*dlsa->start));
     dlsa->end = arena_alloc(r->arena, n_tensor, sizeof(*dlsa->end));
     r->seen = arena_alloc(r->arena, n_tensor, sizeof(*r->seen));
     DSE_TRY(arena_check(r->arena, "a scheme", err));
-    for (uint32_t i = 0; i < dlsa->n_dram; i++)
-        DSE_TRY(read_tensor(r, dram->item[i], dlsa, i, err));
+    for (size_t i = 0; i < dram->n_item; i++)
+        DSE_TRY((dram->item[i]->kind == YNODE_MAPPING ? read_run : read_tensor)(r, dram->item[i], dlsa, err));
     return DSE_OK;
 }
 

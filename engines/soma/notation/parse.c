@@ -1,6 +1,7 @@
 /* Tiles and tensors of an LFA. */
 #include "engines/soma/notation/parse_private.h"
 
+#include "base/clock.h"
 #include "costmodel/fused/fused_rule.h"
 
 const char *soma_fault_text(enum soma_fault fault)
@@ -24,10 +25,26 @@ const char *soma_fault_text(enum soma_fault fault)
         return "its layer group is part of a repeated block and part of what is around it";
     case SOMA_COST:
         return "the core array's scheduler has no mapping for a tile of it";
+    case SOMA_OVER:
+        return "there was no time to make it";
     case SOMA_APART:
         return "it reads a map of its own layer group, which the buffer of this machine does not keep for it";
     }
     return "unknown fault";
+}
+
+bool soma_context_is_over(const struct soma_context *context)
+{
+    return (context->cancel && atomic_load_explicit(context->cancel, memory_order_relaxed)) ||
+           (context->end_s > 0 && clock_wall_s() >= context->end_s);
+}
+
+bool soma_maker_goes_on(struct soma_maker *maker, uint32_t n)
+{
+    maker->n_made += n;
+    if (maker->n_made > SOMA_INSTANT_TILES && soma_context_is_over(maker->plan->context))
+        *maker->fault = (struct soma_fault_info){SOMA_OVER, 0};
+    return maker->fault->what != SOMA_OVER;
 }
 
 /* Whether the operand comes from the DRAM: from a layer group before, or from outside. */
@@ -308,6 +325,8 @@ static enum dse_status make_layer(struct soma_maker *maker, uint32_t l, struct d
                            *grid = plan->context->compat ? &one : soma_grid_of(plan, layer);
     struct soma_place place = {{0}};
     uint32_t n_read = plan->graph->weight_byte[l] > 0;
+    if (!soma_maker_goes_on(maker, layer->n_tile))
+        return DSE_OK;
     for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++)
         n_read += is_loaded(plan, &plan->graph->operand[o]);
     for (uint32_t i = 0; i < layer->n_tile; i++, maker->n_read += n_read, soma_next_place(grid, &place)) {
@@ -316,6 +335,8 @@ static enum dse_status make_layer(struct soma_maker *maker, uint32_t l, struct d
     }
     if (plan->graph->weight_byte[l] > 0)
         make_weights(maker, l);
+    if (!soma_maker_goes_on(maker, layer->n_tile))
+        return DSE_OK;
     for (uint32_t i = 0; i < layer->n_tile; i++, soma_next_place(grid, &place))
         make_output(maker, l, i, &place);
     return DSE_OK;
@@ -404,15 +425,19 @@ static enum dse_status parse(const struct soma_context *context, const struct so
     DSE_TRY(make_room(&maker, arena, err));
     for (uint32_t i = 0; i < lfa->n_layer; i++) {
         enum dse_status status = soma_make_tiles(&maker, lfa->order[i], err);
-        if (fault->what == SOMA_COST) { /* such a scheme does not work; others may */
+        if (fault->what != SOMA_OK) { /* such a scheme does not work; others may */
             *schedule = (struct fused_schedule){0};
             return DSE_OK;
         }
         if (status != DSE_OK)
             return status;
     }
-    for (uint32_t i = 0; i < lfa->n_layer; i++)
+    for (uint32_t i = 0; i < lfa->n_layer && fault->what == SOMA_OK; i++)
         DSE_TRY(make_layer(&maker, lfa->order[i], err));
+    if (!soma_maker_goes_on(&maker, 0)) {
+        *schedule = (struct fused_schedule){0};
+        return DSE_OK;
+    }
     return order_transfers(schedule, arena, err);
 }
 

@@ -92,6 +92,8 @@ enum dse_status soma_make_tiles(struct soma_maker *maker, uint32_t l, struct dse
     struct soma_place place = {{0}};
     struct soma_shape before = {0};
     struct core_cost cost; /* of a tile of shape `before` */
+    if (!soma_maker_goes_on(maker, layer->n_tile))
+        return DSE_OK;
     if (plan->context->compat)
         return make_like_tiles(maker, l, err);
     const struct soma_grid *grid = soma_grid_of(plan, layer);

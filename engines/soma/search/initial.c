@@ -194,6 +194,7 @@ struct beginner {
     uint64_t limit;
     struct soma_lfa *lfa;
     uint32_t *finer; /* (n_layer) tiles of the groups that get more; 0 */
+    bool large;      /* tiles are so many that it takes long to look at them */
     struct arena arena;
 };
 
@@ -259,7 +260,8 @@ static bool look_at(const struct beginner *b, uint32_t g, struct soma_group_time
                     enum dse_status *status, struct dse_error *err)
 {
     *times = (struct soma_group_times){0};
-    if (*status == DSE_OK && !soma_search_is_over(b->search))
+    if (*status == DSE_OK && !soma_search_is_over(b->search) &&
+        !(b->large && soma_context_is_over(&b->search->context)))
         *status = soma_lfa_group(b->prices, b->lfa, g, g + 1, times, err);
     return *status == DSE_OK && times->valid;
 }
@@ -325,10 +327,19 @@ static enum dse_status mark_groups(struct beginner *b, bool rest, bool *any, str
     return mark_repeats(b, rest, any, err);
 }
 
+static uint64_t count_tiles(const struct soma_lfa *lfa)
+{
+    uint64_t n = 0;
+    for (uint32_t g = 0; g < lfa->n_flc; g++)
+        n += (uint64_t)lfa->tiling[g] * (soma_group_stop(lfa, g) - lfa->flc[g]);
+    return n;
+}
+
 /* More tiles for those groups, until all fits or more tiles do not help. */
 static enum dse_status make_finer(struct beginner *b, bool rest, struct dse_error *err)
 {
     for (bool any = true; any;) {
+        b->large = count_tiles(b->lfa) > SOMA_INSTANT_TILES;
         DSE_TRY(mark_groups(b, rest, &any, err));
         for (uint32_t g = 0; any && g < b->lfa->n_flc; g++)
             b->lfa->tiling[g] = b->finer[g] ? b->finer[g] : b->lfa->tiling[g];

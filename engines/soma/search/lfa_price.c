@@ -279,11 +279,13 @@ static uint32_t past_of(const struct soma_lfa *lfa, uint32_t first)
     return past;
 }
 
-/* Append the next layer group; false: it does not fit. */
-static bool append_within(struct progress *at, const struct soma_group_times *group, uint64_t buffer_limit)
+/* Append the next layer group; false: it does not fit, or the time is over. */
+static bool append_within(const struct soma_lfa_prices *prices, struct progress *at,
+                          const struct soma_group_times *group, uint64_t buffer_limit)
 {
     append(at, group);
-    return at->buffer_max_byte <= buffer_limit && within_limits(at);
+    return at->buffer_max_byte <= buffer_limit && within_limits(at) &&
+           (at->n_tile <= SOMA_INSTANT_TILES || !soma_context_is_over(&prices->search->context));
 }
 
 /* Of a folded network segment by segment, blocks again and again: what the whole network takes with the
@@ -306,7 +308,7 @@ static enum dse_status join_folded(struct soma_lfa_prices *prices, const struct 
     for (uint32_t s = 0; s < fold->n_segment; s++)
         for (uint32_t r = 0; r < fold->of[s].times; r++)
             for (uint32_t i = 0; i < n; i++)
-                if (prices->segment[i] == s && !append_within(at, &prices->group[i], buffer_limit))
+                if (prices->segment[i] == s && !append_within(prices, at, &prices->group[i], buffer_limit))
                     return DSE_OK;
     *fits = true;
     return DSE_OK;
@@ -320,7 +322,7 @@ static enum dse_status join(struct soma_lfa_prices *prices, const struct soma_lf
         const struct soma_group_times *group;
         DSE_TRY(group_times(prices, lfa, g, past_of(lfa, g), true, &group, err));
         if (!group || !group->valid || (group->alone && pool_before(prices->search, lfa, g)) ||
-            !append_within(at, group, buffer_limit))
+            !append_within(prices, at, group, buffer_limit))
             return DSE_OK;
     }
     *fits = true;

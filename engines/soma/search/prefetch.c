@@ -154,6 +154,11 @@ static uint32_t reserve(struct soma_prefetcher *p, uint32_t n_tensor)
     return p->n_tile;
 }
 
+static bool is_given_up(const struct soma_prefetcher *p)
+{
+    return p->n_tile > SOMA_INSTANT_TILES && soma_context_is_over(&p->search->context);
+}
+
 enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule, const struct soma_search *search,
                                     struct arena *arena, struct soma_prefetcher **made, uint32_t *full,
                                     struct dse_error *err)
@@ -180,9 +185,16 @@ enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule, const
     }
     for (uint32_t x = 0; x < p->n_tile; x++)
         p->core_cycle += p->tile[x].cycle;
+    *full = 0;
+    if (is_given_up(p))
+        return DSE_OK;
     allocate(p, schedule->n_tensor, arena);
     DSE_TRY(arena_check(arena, "prefetching", err));
+    if (is_given_up(p))
+        return DSE_OK;
     sort(p, schedule->n_tensor, load_at, store_at);
+    if (is_given_up(p))
+        return DSE_OK;
     *full = reserve(p, schedule->n_tensor);
     if (*full == p->n_tile)
         *made = p;

@@ -34,7 +34,8 @@ struct soma_prefetcher;
 
 /* `schedule` as soma_parse made it (only while this call runs are its ends of stores read; tiles and the rest
  * of the tensors must outlive the prefetcher); of `search`, which outlives it, the machine and when it is
- * over count. *made NULL: the tensors of tile *full, the first such, do not fit by themselves. Memory from
+ * over count. *made NULL: the tensors of tile *full, the first such, do not fit by themselves, or
+ * of many tiles the time is over (search->context). Memory from
  * `arena`. Linear in tiles and tensors. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule,
                                                    const struct soma_search *search, struct arena *arena,

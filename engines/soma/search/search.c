@@ -40,6 +40,11 @@ bool soma_search_is_over(const struct soma_search *search)
            (search->stop_at_s > 0 && clock_wall_s() >= soma_search_end(search));
 }
 
+double soma_search_last_end(double stop_at_s)
+{
+    return stop_at_s > 0 ? stop_at_s + over_s : 0;
+}
+
 double soma_search_reserve(double made_s)
 {
     return fmax(closing_share * made_s - over_s, 0);

@@ -47,6 +47,9 @@ double soma_search_end(const struct soma_search *search);
  * best so far; it decides nothing by this. Any thread. */
 bool soma_search_is_over(const struct soma_search *search);
 
+/* When what is still being made for a search that had to end at stop_at_s is given up; 0: never. */
+double soma_search_last_end(double stop_at_s);
+
 /* How many seconds before its limit a search has to end whose best schedule took so many to make and hand
  * over, for it to be checked in time. */
 double soma_search_reserve(double made_s);

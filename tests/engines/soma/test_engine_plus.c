@@ -203,6 +203,27 @@ static void test_engine_plus_says_why_nothing_fits(void **state)
     close_found(&f);
 }
 
+/* Nothing fits with double buffering, and what fits otherwise has 140,288 tiles: soma-plus begins at the
+ * schedule that soma has, with a text that says its 434,183 loads and stores in runs, and reads back. */
+static void test_engine_plus_begins_with_late_loads(void **state)
+{
+    (void)state;
+    const char *none[][2] = {{"lfa_rounds", "0"}, {"dlsa_rounds", "0"}, {NULL, NULL}};
+    const char *brief[][2] = {{"rounds", "4"},      {"starts", "1"}, {"two_stage", "1"},
+                              {"generations", "1"}, {"polish", "2"}, {"dlsa_rounds", "2"},
+                              {"bound_tiles", "0"}, {NULL, NULL}};
+    struct found soma, plus;
+    solve(&soma, &engine_soma, "tests/known/soma/rows.yaml", "1300 B", none, 0, 1);
+    solve(&plus, &engine_soma_plus, "tests/known/soma/rows.yaml", "1300 B", brief, 0, 1);
+    assert_true(soma.result.feasible && plus.result.feasible);
+    assert_true(plus.result.cost <= soma.result.cost);
+    assert_non_null(
+        strstr(plus.result.schedule.text, "tensors: 434183\ndram: # tensor, start, end; of runs"));
+    assert_true(plus.result.schedule.text_length < 100000);
+    close_found(&soma);
+    close_found(&plus);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_engine_plus_refines_and_divides),
         cmocka_unit_test(test_engine_plus_is_the_same_on_any_number_of_threads),
         cmocka_unit_test(test_engine_plus_keeps_its_budget),
+        cmocka_unit_test(test_engine_plus_begins_with_late_loads),
         cmocka_unit_test(test_engine_plus_says_why_nothing_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

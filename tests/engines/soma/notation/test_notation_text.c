@@ -42,7 +42,7 @@ static void test_write_is_the_documented_form(void **state)
     (void)state;
     open_scheme(&s);
     text_init(&text);
-    soma_write(&s.c.network, false, &s.lfa, NULL, NULL, &text);
+    soma_write(&s.c.network, false, &s.lfa, NULL, NULL, SOMA_NAMED_MAX, &text);
     assert_string_equal(text.data, "soma: 1\n"
                                    "network: tiny6\n"
                                    "groups:\n"
@@ -50,7 +50,7 @@ static void test_write_is_the_documented_form(void **state)
                                    "- {tiles: 4, layers: [C_conv1x1, B_conv3x3, D_add]}\n"
                                    "- {cut: true, tiles: 2, layers: [E_pool2x2, F_conv3x3s2]}\n");
     text_clear(&text);
-    soma_write(&s.c.network, false, &s.lfa, &s.dlsa, &s.c.schedule, &text);
+    soma_write(&s.c.network, false, &s.lfa, &s.dlsa, &s.c.schedule, SOMA_NAMED_MAX, &text);
     assert_non_null(strstr(text.data, "tensors: 26\n"
                                       "dram: # tensor, start, end\n"
                                       "- [2, -1, 2] # weights A_conv3x3\n"
@@ -74,13 +74,13 @@ static void test_text_says_whose_rules_it_is_for(void **state)
     (void)state;
     open_scheme(&s);
     text_init(&text);
-    soma_write(&s.c.network, true, &s.lfa, NULL, NULL, &text);
+    soma_write(&s.c.network, true, &s.lfa, NULL, NULL, SOMA_NAMED_MAX, &text);
     assert_non_null(strstr(text.data, "network: tiny6\ncompat: true\ngroups:\n"));
     assert_int_equal(read_text(&s, text.data, &lfa, &dlsa, &has_dlsa), DSE_OK);
     assert_int_equal(soma_read_rules("t", text.data, text.length, &rules, &s.c.err), DSE_OK);
     assert_int_equal(rules, SOMA_RULES_COMPAT);
     text_clear(&text);
-    soma_write(&s.c.network, false, &s.lfa, NULL, NULL, &text);
+    soma_write(&s.c.network, false, &s.lfa, NULL, NULL, SOMA_NAMED_MAX, &text);
     assert_int_equal(soma_read_rules("t", text.data, text.length, &rules, &s.c.err), DSE_OK);
     assert_int_equal(rules, SOMA_RULES_UNSAID);
     text_append(&text, "compat: false\n");
@@ -105,16 +105,120 @@ static void test_read_gives_back_what_was_written(void **state)
     open_scheme(&s);
     text_init(&text);
     text_init(&again);
-    soma_write(&s.c.network, false, &s.lfa, &s.dlsa, &s.c.schedule, &text);
+    soma_write(&s.c.network, false, &s.lfa, &s.dlsa, &s.c.schedule, SOMA_NAMED_MAX, &text);
     assert_int_equal(read_text(&s, text.data, &lfa, &dlsa, &has_dlsa), DSE_OK);
     assert_true(has_dlsa);
-    soma_write(&s.c.network, false, &lfa, &dlsa, &s.c.schedule, &again);
+    soma_write(&s.c.network, false, &lfa, &dlsa, &s.c.schedule, SOMA_NAMED_MAX, &again);
     assert_string_equal(text.data, again.data);
     assert_true(soma_case_parse(&s.c, &lfa));
     assert_int_equal(soma_apply(&dlsa, &s.c.schedule, &s.c.err), DSE_OK);
     text_free(&text);
     text_free(&again);
     soma_case_close(&s.c);
+}
+
+/* ---- runs ---- */
+
+enum { N_ORDERED = 600 };
+
+struct ordered {
+    uint32_t order[N_ORDERED];
+    int32_t start[N_ORDERED], end[N_ORDERED];
+    struct soma_dlsa dlsa;
+};
+
+/* The lines of `dram` behind its own, when `o` is written in runs and reads back as it was. */
+static char *write_in_runs(struct scheme *s, const struct ordered *o)
+{
+    struct text_buffer text;
+    struct soma_lfa lfa;
+    struct soma_dlsa again;
+    bool has_dlsa;
+    text_init(&text);
+    soma_write(&s->c.network, false, &s->lfa, &o->dlsa, NULL, 0, &text);
+    if (read_text(s, text.data, &lfa, &again, &has_dlsa) != DSE_OK)
+        fail_msg("line %d: %s\n%s", s->c.err.line, s->c.err.text, text.data);
+    assert_true(has_dlsa);
+    assert_int_equal(again.n_tensor, o->dlsa.n_tensor);
+    assert_int_equal(again.n_dram, o->dlsa.n_dram);
+    for (uint32_t i = 0; i < again.n_dram; i++) {
+        const uint32_t id = o->dlsa.order[i];
+        assert_int_equal(again.order[i], id);
+        assert_int_equal(again.start[id], o->dlsa.start[id]);
+        assert_int_equal(again.end[id], o->dlsa.end[id]);
+    }
+    char *lines = arena_copy_text(&s->c.arena, strchr(strstr(text.data, "dram:"), '\n') + 1,
+                                  strlen(strchr(strstr(text.data, "dram:"), '\n') + 1));
+    text_free(&text);
+    return lines;
+}
+
+static void put_in_order(struct ordered *o, uint32_t id, int32_t start, int32_t end)
+{
+    o->order[o->dlsa.n_dram++] = id;
+    o->start[id] = start;
+    o->end[id] = end;
+}
+
+static struct ordered *open_order(struct scheme *s)
+{
+    struct ordered *o = arena_alloc(&s->c.arena, 1, sizeof *o);
+    assert_non_null(o);
+    o->dlsa = (struct soma_dlsa){N_ORDERED, 0, o->order, o->start, o->end};
+    return o;
+}
+
+/* Loads and stores of 40 tiles in turn, the last store later than the others, and what stands alone. */
+static void test_long_orders_are_written_in_runs(void **state)
+{
+    struct scheme s;
+    (void)state;
+    open_scheme(&s);
+    struct ordered *o = open_order(&s);
+    put_in_order(o, 599, -1, 7);
+    for (int32_t i = 0; i < 40; i++) {
+        put_in_order(o, 100 + (uint32_t)i, i - 1, i + 1);
+        put_in_order(o, 300 - 2 * (uint32_t)i, i, i + 2 + (i == 39));
+    }
+    for (int32_t i = 0; i < 3; i++)
+        put_in_order(o, 400 + (uint32_t)i, 50, 60);
+    assert_string_equal(write_in_runs(&s, o), "- [599, -1, 7]\n"
+                                              "- {times: 39, of: [[100, -1, 1, 1, 1], [300, 0, 2, -2, 1]]}\n"
+                                              "- [139, 38, 40]\n"
+                                              "- [222, 39, 42]\n"
+                                              "- {times: 3, of: [[400, 50, 60, 1, 0]]}\n");
+    o->dlsa.n_dram = 0;
+    put_in_order(o, 7, 0, 1);
+    assert_string_equal(write_in_runs(&s, o), "- [7, 0, 1]\n");
+    soma_case_close(&s.c);
+}
+
+/* Runs of any period, broken off anywhere, and what looks like a run for a while. */
+static void test_runs_read_back_whatever_the_order(void **state)
+{
+    struct random_stream random = random_stream_make(3, 4, RANDOM_TEST);
+    uint32_t n_run = 0;
+    (void)state;
+    for (uint32_t round = 0; round < 300; round++) {
+        struct scheme s;
+        open_scheme(&s);
+        struct ordered *o = open_order(&s);
+        while (o->dlsa.n_dram < N_ORDERED - 64) {
+            const uint32_t period = 1 + random_below(&random, 10), n = 1 + random_below(&random, 60),
+                           first = o->dlsa.n_dram;
+            int32_t start[10], moved = (int32_t)random_below(&random, 3) - 1;
+            for (uint32_t k = 0; k < period; k++)
+                start[k] = 100 + (int32_t)random_below(&random, 9);
+            for (uint32_t i = 0; i < n; i++) { /* numbers in rising or falling order, or in period chains */
+                const uint32_t id = round % 3 == 0 ? N_ORDERED - 1 - first - i : first + i;
+                const int32_t at = start[i % period] + moved * (int32_t)(i / period);
+                put_in_order(o, id, at, at + 1 + (int32_t)(i % period) + (random_below(&random, 40) == 0));
+            }
+        }
+        n_run += strstr(write_in_runs(&s, o), "times") != NULL;
+        soma_case_close(&s.c);
+    }
+    assert_true(n_run > 250);
 }
 
 static void test_read_says_what_is_wrong_and_where(void **state)
@@ -144,6 +248,15 @@ static void test_read_says_what_is_wrong_and_where(void **state)
         {ALL "tensors: 2\ndram:\n- [1, 0, 1]\n- [1, 0, 1]\n", "second time", 8},
         {ALL "tensors: 2\ndram:\n- [1, -2, 1]\n", "start is \"-2\"; it must be a position from -1", 7},
         {ALL "tensors: 2\ndram:\n- [1, 3, 3]\n", "behind the start", 7},
+        {ALL "tensors: 9\ndram:\n- {times: 3, of: [[0, 0, 1, 1]]}\n", "step of start and end]", 7},
+        {ALL "tensors: 9\ndram:\n- {times: 3, off: [[0, 0, 1, 1, 1]]}\n", "off", 7},
+        {ALL "tensors: 9\ndram:\n- {times: 0, of: [[0, 0, 1, 1, 1]]}\n", "times", 7},
+        {ALL "tensors: 9\ndram:\n- {times: 10, of: [[0, 0, 1, 0, 1]]}\n", "1 tensors 10 times; there are 9",
+         7},
+        {ALL "tensors: 9\ndram:\n- {times: 3, of: [[0, 0, 1, 0, 1]]}\n", "tensor 0 stands here a second", 7},
+        {ALL "tensors: 9\ndram:\n- {times: 3, of: [[4, 0, 1, 4, 1]]}\n", "time 3 this is tensor 12", 7},
+        {ALL "tensors: 9\ndram:\n- {times: 3, of: [[4, 0, 1, 1, -1]]}\n", "tensor 6 from -2", 7},
+        {ALL "tensors: 9\ndram:\n- {times: 3, of: [[4, 0, 1, 1, x]]}\n", "a step is \"x\"", 7},
     };
 #undef ALL
 #undef HEAD
@@ -174,7 +287,7 @@ static void test_read_survives_changed_bytes(void **state)
     (void)state;
     open_scheme(&s);
     text_init(&text);
-    soma_write(&s.c.network, false, &s.lfa, &s.dlsa, &s.c.schedule, &text);
+    soma_write(&s.c.network, false, &s.lfa, &s.dlsa, &s.c.schedule, SOMA_NAMED_MAX, &text);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct arena arena;
         struct soma_lfa lfa;
@@ -248,6 +361,8 @@ int main(void)
         cmocka_unit_test(test_write_is_the_documented_form),
         cmocka_unit_test(test_text_says_whose_rules_it_is_for),
         cmocka_unit_test(test_read_gives_back_what_was_written),
+        cmocka_unit_test(test_long_orders_are_written_in_runs),
+        cmocka_unit_test(test_runs_read_back_whatever_the_order),
         cmocka_unit_test(test_read_says_what_is_wrong_and_where),
         cmocka_unit_test(test_read_survives_changed_bytes),
         cmocka_unit_test(test_apply_refuses_what_does_not_fit),

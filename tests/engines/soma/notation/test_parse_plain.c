@@ -138,8 +138,10 @@ static struct seen look_at(uint32_t n_network, bool cut)
         for (uint32_t i = 0; i < N_SCHEME; i++) {
             arena_reset(&arena);
             check(soma_graph_init(&parts, &arena, &graph, &err), &err, text.data);
-            const struct soma_context context = {
-                &parts, &graph, 1 + random_below(&stream, 3), {NULL, no_cost}, false};
+            const struct soma_context context = {.network = &parts,
+                                                 .graph = &graph,
+                                                 .batch = 1 + random_below(&stream, 3),
+                                                 .core = {NULL, no_cost}};
             struct soma_lfa lfa = soma_random_lfa(&stream, &graph, &arena);
             check_scheme(&context, &lfa, &arena, text.data, &seen);
         }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "engines/soma/search/fusion_bound.h"
 #include "engines/soma/search/layerwise.h"
+#include "engines/soma/search/lfa_price.h"
 #include "engines/soma/search/lfa_search.h"
 #include "engines/soma/search/plus_price.h"
 #include "engines/soma/search/plus_start.h"
@@ -177,10 +178,59 @@ static void test_search_that_is_over_begins_no_more(void **state)
         }
 }
 
+/* VGG-16 with a tile for each place of the two layers of 224 x 224: more than 2^16 tiles. What is `made` is
+ * whatever the flag says where all layers are one tile. */
+static void test_large_schedules_are_given_up(void **state)
+{
+    (void)state;
+    struct soma_case c;
+    struct soma_lfa lfa;
+    struct soma_price price;
+    struct fused_schedule schedule;
+    struct arena scratch;
+    struct dse_error err;
+    atomic_int cancel = 0;
+    soma_case_open(&c, "experiments/networks/vgg16.yaml", 1 << 20);
+    c.context.compat = false;
+    struct soma_search search = soma_case_search(&c, 1ull << 30, 16);
+    search.context.cancel = &cancel;
+    arena_init(&scratch);
+    soma_lfa_new(c.network.n_layer, &c.arena, &lfa);
+    struct soma_lfa_prices *prices;
+    assert_int_equal(soma_lfa_prices_new(&search, &prices, &err), DSE_OK);
+    for (int large = 0; large < 2; large++) {
+        assert_int_equal(soma_cheap_lfa(&search, prices, &lfa, &price, &err), DSE_OK);
+        for (uint32_t g = 0; g < 2 && large; g++)
+            lfa.tiling[g] = 224 * 224;
+        for (int over = 0; over < 3; over++) { /* not; cancelled; the time is over */
+            const bool made = over == 0 || !large;
+            atomic_store(&cancel, over == 1);
+            search.context.end_s = over == 2 ? clock_wall_s() : 0;
+            arena_reset(&scratch);
+            assert_int_equal(soma_price_lfa(&search, &lfa, 1ull << 30, &scratch, &schedule, &price, &err),
+                             DSE_OK);
+            assert_int_equal(isfinite(price.cost), made);
+            assert_int_equal(schedule.n_tile > 0, made);
+            arena_reset(&scratch);
+            assert_int_equal(
+                plus_price(&search, &lfa, NULL, INFINITY, &scratch, &schedule, &price, NULL, &err), DSE_OK);
+            assert_int_equal(isfinite(price.cost), made);
+            assert_int_equal(soma_lfa_price(prices, &lfa, 1ull << 30, &price, &err), DSE_OK);
+            assert_int_equal(isfinite(price.cost), made);
+        }
+        atomic_store(&cancel, 0);
+        search.context.end_s = 0;
+    }
+    soma_lfa_prices_free(prices);
+    arena_free(&scratch);
+    soma_case_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_search_that_is_over_begins_no_more),
+        cmocka_unit_test(test_large_schedules_are_given_up),
         cmocka_unit_test(test_search_is_large_in_parts_or_past_the_buffer),
         cmocka_unit_test(test_search_is_over_when_time_or_cancel_says_so),
         cmocka_unit_test(test_search_ends_earlier_by_what_is_reserved),
