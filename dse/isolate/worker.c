@@ -13,6 +13,7 @@
 
 #include "base/process.h"
 #include "costmodel/fused/core_cache.h"
+#include "engines/driver/known_bounds.h"
 
 /* What each further thread of a search takes of the address space before it does anything: its stack, and the
  * heap that the C library reserves for it, at first twice. */
@@ -20,7 +21,8 @@ static const uint64_t thread_space = (uint64_t)(8 + 128) * 1024 * 1024;
 /* After a search that leaves more than this, memory is given back to the system. */
 static const uint64_t trim_above = 8 * 1024 * 1024;
 
-enum { CORE_COST_MAX = 1 << 18 }; /* costs of tiles that a worker keeps; about 120 bytes each */
+/* What a worker keeps: costs of tiles, about 120 bytes each, and bounds of 24. */
+enum { CORE_COST_MAX = 1 << 18, WORKER_BOUNDS_MAX = 1 << 16 };
 
 /* A worker on its own. */
 struct worker {
@@ -125,7 +127,9 @@ _Noreturn void worker_main(const struct worker_setup *setup, int socket, int out
 /* Each worker has its own. */
 struct sweep_search {
     const struct sweep *sweep;
-    struct core_cache *core_cache; /* made when it is needed; kept until the worker ends */
+    /* made when they are needed; kept until the worker ends */
+    struct core_cache *core_cache;
+    struct known_bounds *known;
 };
 
 static enum dse_status search_sweep(void *user, size_t p, uint32_t task, int n_thread, struct arena *arena,
@@ -138,7 +142,10 @@ static enum dse_status search_sweep(void *user, size_t p, uint32_t task, int n_t
     DSE_TRY(sweep_point_build(&point, &arch, err));
     if (solve_is_scheduler(&point.settings) && !search->core_cache)
         DSE_TRY(core_cache_new(CORE_COST_MAX, &search->core_cache, err));
-    const struct solve_shared shared = {.core_cache = search->core_cache, .n_thread = n_thread};
+    if (!solve_is_scheduler(&point.settings) && !search->known)
+        DSE_TRY(known_bounds_new(WORKER_BOUNDS_MAX, &search->known, err));
+    const struct solve_shared shared = {
+        .core_cache = search->core_cache, .known = search->known, .n_thread = n_thread};
     return sweep_point_solve(&point, task, &arch, &shared, NULL, arena, result);
 }
 

@@ -16,6 +16,7 @@
 #include "dse/solve/record.h"
 #include "dse/spec/keys.h"
 #include "dse/spec/sweep_neighbours.h"
+#include "engines/driver/known_bounds.h"
 
 enum { CHUNK_MAX = 64, PLACE_MAX = 1024 };
 
@@ -317,6 +318,7 @@ static enum dse_status run_points(struct rerun *r, const size_t *list, struct ds
         return no_memory(err);
     if (r->file.sweep.n_scheduler)
         DSE_TRY(core_cache_new(RUN_CORE_COST_MAX, &r->shared.core_cache, err));
+    DSE_TRY(known_bounds_new(KNOWN_BOUNDS_MAX, &r->shared.known, err));
     const struct worker_limits limits = {r->file.sweep.max_memory_byte, r->file.sweep.grace_s};
     DSE_TRY(worker_pool_new(&r->file.sweep, (size_t)r->options->n_thread, &limits, &r->pool, err));
     for (size_t i = 0; i < r->n_chosen; i += CHUNK_MAX) {
@@ -380,6 +382,7 @@ enum dse_status rerun(const struct rerun_options *options, FILE *out, struct rer
     enum dse_status status = rerun_open(r, err);
     worker_pool_free(r->pool);
     core_cache_free(r->shared.core_cache);
+    known_bounds_free(r->shared.known);
     rerun_file_close(&r->file);
     arena_free(&r->kept);
     arena_free(&r->scratch);

@@ -13,6 +13,7 @@
 #include "costmodel/fused/core_cache.h"
 #include "dse/run/run_state.h"
 #include "dse/run/shards.h"
+#include "engines/driver/known_bounds.h"
 #include "results/cube/cube.h"
 #include "results/cube/cube_read.h"
 
@@ -341,6 +342,7 @@ static enum dse_status prepare(struct run *run, struct dse_error *err)
              options->command ? options->command : "");
     if (run->sweep->n_scheduler)
         DSE_TRY(core_cache_new(RUN_CORE_COST_MAX, &run->shared.core_cache, err));
+    DSE_TRY(known_bounds_new(KNOWN_BOUNDS_MAX, &run->shared.known, err));
     DSE_TRY(search_time_new(run->sweep, &run->search_time, err));
     run->schema = run->sweep->schema;
     run->schema.shard = options->shard;
@@ -363,6 +365,7 @@ static void release(struct run *run)
     bits_free(&run->mine);
     bits_free(&run->done);
     core_cache_free(run->shared.core_cache);
+    known_bounds_free(run->shared.known);
     search_time_free(run->search_time);
     worker_pool_free(run->pool);
     board_free(run->own_board);

@@ -333,12 +333,14 @@ static enum dse_status make_task(const struct solve_settings *s, const struct so
 }
 
 static enum dse_status search(const struct solve_settings *s, const struct solve_compiled *compiled,
-                              const struct architecture *arch, const atomic_int *cancel, struct arena *arena,
-                              struct engine_result *found, struct dse_error *err)
+                              const struct architecture *arch, const struct solve_shared *shared,
+                              const atomic_int *cancel, struct arena *arena, struct engine_result *found,
+                              struct dse_error *err)
 {
     struct engine_task task;
     struct measure_chooser chooser;
     DSE_TRY(make_task(s, compiled, arch, cancel, arena, &task, err));
+    task.known = shared->known;
     task.slow = measure_chooser_init(&chooser, &s->measure, task.architecture, cancel);
     enum dse_status status = engine_solve(s->engine, &task, arena, found, err);
     measure_chooser_free(&chooser);
@@ -490,7 +492,7 @@ enum dse_status solve_single(const struct solve_settings *settings, const struct
                                  ? solve_cache_get(shared->cache, accounting, problem, arch, &compiled, &err)
                                  : solve_compile(accounting, problem, arch, &own, &err);
     if (status == DSE_OK)
-        status = search(settings, compiled, arch, cancel, arena, &result->found, &err);
+        status = search(settings, compiled, arch, shared, cancel, arena, &result->found, &err);
     bool interrupted = status == DSE_OK && result->found.stop == STOP_INTERRUPTED;
     if (status == DSE_OK && !interrupted)
         judge(settings, compiled, result);

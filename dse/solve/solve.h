@@ -18,6 +18,7 @@
 #include "engines/mapspace/mapspace_constraints.h"
 #include "results/record/schema.h"
 
+struct known_bounds; /* engines/driver/known_bounds.h */
 struct option_files; /* dse/solve/option_files.h */
 struct solve_cache;  /* dse/solve/solve_cache.h */
 
@@ -71,6 +72,7 @@ struct solve_result {
 /* What tasks of one run share, without any effect on results. */
 struct solve_shared {
     struct core_cache *core_cache; /* costs of tiles; may be NULL */
+    struct known_bounds *known;    /* of mappings; may be NULL */
     int n_thread;                  /* for one task; at least 1 */
     struct solve_cache *cache;     /* of this thread, for the machine at hand; NULL: none */
 };

@@ -21,6 +21,7 @@
 
 struct core_cache;           /* costmodel/fused/core_cache.h */
 struct engine_question;      /* engines/driver/engine_fit.h */
+struct known_bounds;         /* engines/driver/known_bounds.h */
 struct mapspace;             /* engines/mapspace/mapspace.h */
 struct mapspace_constraints; /* engines/mapspace/mapspace_constraints.h */
 struct network;              /* costmodel/model/network.h */
@@ -153,6 +154,8 @@ struct engine_task {
     uint64_t key; /* content hash of the task: with the seed it makes the random streams */
     struct engine_budget budget;
     enum bound_effort bound_effort; /* mapper: for the lower bounds of what is found */
+    /* mapper: of earlier tasks, shared by threads; NULL: none. Never changes what is found or counted */
+    struct known_bounds *known;
     /* scheduler: costs of tiles, shared by tasks and threads; NULL: the engine's own */
     struct core_cache *core_cache;
     /* scheduler: threads it may use for independent starts; 0 counts as 1. Never changes what is found */

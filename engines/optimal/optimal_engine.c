@@ -204,6 +204,7 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     state->most_cycles =
         task->cycle_limit ? (double)task->cycle_limit - (double)state->model.latency : INFINITY;
     state->n_price = optimal_prices(state->model.arch, state->price);
+    optimal_known_begin(state);
     DSE_TRY(optimal_spreads_init(&state->spreads, &state->model, err));
     DSE_TRY(optimal_menu_new(&state->model, arena, &state->menu, err));
     if (!constraints)

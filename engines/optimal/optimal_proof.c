@@ -149,14 +149,25 @@ static enum dse_status sweep_delay(struct optimal_search *state, struct dse_erro
 {
     state->limiting = 0;
     for (uint32_t i = 1; i < state->n_price; i++) {
-        if (!state->delayed)
+        if (!state->delayed) {
             DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[i], INFINITY,
                                       &state->cycles[i], err));
+            optimal_known_cycles(state, i);
+        }
         if (state->limiting == 0 || state->cycles[i] > state->cycles[state->limiting])
             state->limiting = i;
         state->delay = fmax(state->delay, whole_cycles(state->cycles[i]));
     }
     state->delayed = true;
+    return DSE_OK;
+}
+
+/* The least energy of the spread; where it is ruled out, at least what does that. */
+static enum dse_status sweep_energy(struct optimal_search *state, struct dse_error *err)
+{
+    const double limit = optimal_known_limit(state, walk_limit(state));
+    DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[0], limit, &state->energy_j, err));
+    optimal_known_energy(state, limit, state->energy_j);
     return DSE_OK;
 }
 
@@ -176,12 +187,15 @@ static enum dse_status sweep_step(struct optimal_search *state, struct dse_error
         return DSE_OK;
     }
     state->delay = quick_cycles(state, &state->spread);
+    state->mixed = false; /* walk_limit asks */
+    if (optimal_known_beaten(state)) {
+        next_spread(state);
+        return DSE_OK;
+    }
     state->energy_j = 0;
-    state->mixed = false;
     state->n_split = 0;
     if (objective->energy_exponent > 0) {
-        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[0], walk_limit(state),
-                                  &state->energy_j, err));
+        DSE_TRY(sweep_energy(state, err));
         if (state->energy_j == INFINITY ||
             optimal_is_beaten(state, optimal_cost_of(state, state->energy_j, state->delay))) {
             next_spread(state);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "engines/driver/driver.h"
+#include "engines/driver/known_bounds.h"
 #include "engines/driver/price_memo.h"
 #include "engines/mapspace/mapspace_descent.h"
 #include "engines/optimal/optimal_places.h"
@@ -47,6 +48,8 @@ struct optimal_search {
     struct optimal_spreads spreads;
     struct optimal_prefixes prefixes;
     double decided[ARCH_LEVEL_MAX]; /* joules of a prefix whose next level is this one */
+    struct known_bounds *known;     /* sweeps of other cells; NULL: none */
+    uint64_t known_as;              /* problem and machine without bandwidths */
     double least_cycles;            /* of all mappings, without latencies */
     double most_cycles;             /* of those that count; INFINITY: no limit */
     struct optimal_entry *entry;    /* (n_entry) lowest cost first, once all are there */
@@ -85,6 +88,20 @@ double optimal_quick_cost(const struct optimal_search *state, const struct optim
  * not be. `*valid`: every tensor is kept somewhere. */
 DSE_MUST_CHECK enum dse_status optimal_choose_keeps(struct optimal_search *state, uint32_t choice,
                                                     bool *valid, struct dse_error *err);
+
+/* What other cells of a sweep have found (optimal_known.c). Begin once; when the task has no such table, or
+ * it would not be safe, all these do nothing. */
+void optimal_known_begin(struct optimal_search *state);
+
+/* Is it certain that the sweeps of the spread at hand rule it out? */
+bool optimal_known_beaten(const struct optimal_search *state);
+
+/* The limit of its sweep by energy, at least `limit`; what the sweep has found by that. */
+double optimal_known_limit(const struct optimal_search *state, double limit);
+void optimal_known_energy(const struct optimal_search *state, double limit, double energy_j);
+
+/* `cycles` of price number i have been swept. */
+void optimal_known_cycles(const struct optimal_search *state, uint32_t i);
 
 /* One step of the proof: of its sweeps, walks, or delays taken apart. */
 DSE_MUST_CHECK enum dse_status optimal_proof_step(struct optimal_search *state, enum engine_stop *stop,

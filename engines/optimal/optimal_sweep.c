@@ -60,6 +60,37 @@ enum dse_status optimal_sweep_new(const struct optimal_model *model, struct aren
     return arena_check(arena, "a sweep over tiles", err);
 }
 
+/* The sets at the last place, and those of all places, twice each: before and after its loops. */
+static double count_masks(const struct optimal_model *model, double *all)
+{
+    double n = 1, open[PROBLEM_TENSOR_MAX];
+    for (uint32_t t = 0; t < model->problem->n_tensor; t++)
+        open[t] = 1;
+    *all = 1;
+    for (uint32_t l = 0; l < model->arch->n_level; l++) {
+        n += 1; /* as they come, of one tensor alone, none */
+        for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
+            n += open[t] - 1;
+            open[t] += model->opens[l] & model->of_tensor[t] ? open[t] : 0;
+        }
+        *all += 2 * n;
+    }
+    return n;
+}
+
+double optimal_most_masks(const struct optimal_model *model)
+{
+    double all;
+    return model->window < 0 ? ldexp(1, (int)model->n_event) : count_masks(model, &all);
+}
+
+double optimal_all_masks(const struct optimal_model *model)
+{
+    double all;
+    (void)count_masks(model, &all);
+    return all;
+}
+
 static void fill(double *value, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)

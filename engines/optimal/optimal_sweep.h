@@ -62,6 +62,11 @@ struct optimal_sweep {
 DSE_MUST_CHECK enum dse_status optimal_sweep_new(const struct optimal_model *model, struct arena *arena,
                                                  struct optimal_sweep **out, struct dse_error *err);
 
+/* How many sets of open events a sweep may meet, at one place and at all places together. The former is never
+ * exceeded. */
+double optimal_most_masks(const struct optimal_model *model);
+double optimal_all_masks(const struct optimal_model *model);
+
 /* The number of the states that bound those with the open events `mask`: their own or, where the table was
  * full, those of the most events among them, the others being paid at least. states->n: none is reached. */
 uint32_t optimal_states_find(const struct optimal_states *states, uint32_t mask);

@@ -122,23 +122,6 @@ static bool may_spend(struct row *row, double work)
     return true;
 }
 
-/* How many sets of open events a sweep may meet, at all places together. */
-static double count_masks(const struct optimal_model *model)
-{
-    double sum = 1, n = 1, open[PROBLEM_TENSOR_MAX];
-    for (uint32_t t = 0; t < model->problem->n_tensor; t++)
-        open[t] = 1;
-    for (uint32_t l = 0; l < model->arch->n_level; l++) {
-        n += 1; /* as they come, of one tensor alone, none */
-        for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
-            n += open[t] - 1;
-            open[t] += model->opens[l] & model->of_tensor[t] ? open[t] : 0;
-        }
-        sum += 2 * n;
-    }
-    return sum;
-}
-
 static double swept_work(const struct row *row, double n_tile, double n_mask)
 {
     return n_tile * (work_node + n_mask * work_state) * (row->model.window >= 0 ? 2 : 1);
@@ -369,7 +352,7 @@ static enum dse_status least_cost(struct row *row, struct objective goal, double
         if (!mapspace_keep_choice(space, choice, keep))
             continue;
         DSE_TRY(optimal_model_keep(&row->model, keep, err));
-        row->n_mask = count_masks(&row->model);
+        row->n_mask = optimal_all_masks(&row->model);
         DSE_TRY(least_of_choice(row, least, err));
     }
     return DSE_OK;

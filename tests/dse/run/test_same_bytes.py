@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every dataset of the cube is the same for 1, 2 and 4 threads, of 3 shards and after an interruption, apart from the search times.
+"""Every dataset of the cube is the same for 1, 2 and 4 threads, of 3 shards and after interruptions, the last one by kill -9, apart from
+the search times.
 Tests: runner.c."""
 import os
 import signal
@@ -31,6 +32,14 @@ axes:
   accounting: [interstellar, interstellar-compat]
   architecture: [simba, eyeriss_16x16]
   batch: [1, 3]
+""", """experiment: same
+architecture: eyeriss_16x16
+network: resnet50
+layers: [conv2_0_a, conv4_0_a, conv4_1_a, conv5_0_c, fc]
+engine: optimal
+axes:
+  GlobalBuffer.capacity: [32 KiB, 64 KiB, 128 KiB]
+  DRAM.bandwidth: [1 GB/s, 2 GB/s, 4 GB/s, 8 GB/s]
 """]
 DSE = os.environ["DSE"]
 
@@ -65,10 +74,10 @@ def compare(number, text):
         subprocess.run([DSE, "merge", outs[-1], *shards], check=True, stderr=subprocess.DEVNULL)
         outs.append(os.path.join(folder, "resumed.h5"))
         command = [DSE, "run", spec, "-o", outs[-1], "-j", "1"]
-        for wait in (0.05, 0.1, 0.2):
+        for wait, how in ((0.05, signal.SIGTERM), (0.1, signal.SIGTERM), (0.2, signal.SIGTERM), (0.2, signal.SIGKILL)):
             with subprocess.Popen(command, stderr=subprocess.DEVNULL) as run:
                 time.sleep(wait)
-                run.send_signal(signal.SIGTERM)
+                run.send_signal(how)
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         first = datasets(outs[0])
         n_bad = len(first) < 20

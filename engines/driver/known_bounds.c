@@ -1,0 +1,86 @@
+/* Groups of a few places, found by the hash; one lock for every 64th group. */
+#include "engines/driver/known_bounds.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { N_LOCK = 64, GROUP = 4 };
+
+struct known_bound {
+    struct known_key key;
+    double bound; /* 0: empty */
+};
+
+struct known_bounds {
+    uint32_t n_group;          /* a power of two */
+    struct known_bound *place; /* (n_group, GROUP) */
+    pthread_mutex_t lock[N_LOCK];
+};
+
+enum dse_status known_bounds_new(uint32_t most, struct known_bounds **known, struct dse_error *err)
+{
+    struct known_bounds *made = malloc(sizeof *made);
+    struct known_bound *place = calloc(most, sizeof *place);
+    *known = NULL;
+    if (!made || !place) {
+        free(made);
+        free(place);
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u lower bounds", most);
+    }
+    made->n_group = most / GROUP;
+    made->place = place;
+    for (int i = 0; i < N_LOCK; i++)
+        pthread_mutex_init(&made->lock[i], NULL);
+    *known = made;
+    return DSE_OK;
+}
+
+void known_bounds_free(struct known_bounds *known)
+{
+    if (!known)
+        return;
+    for (int i = 0; i < N_LOCK; i++)
+        pthread_mutex_destroy(&known->lock[i]);
+    free(known->place);
+    free(known);
+}
+
+/* The place of the key, locked: its own, else an empty one, else that of another. */
+static struct known_bound *lock_place(struct known_bounds *known, struct known_key key,
+                                      pthread_mutex_t **lock)
+{
+    const uint64_t group = key.hash & (known->n_group - 1);
+    struct known_bound *place = &known->place[group * GROUP];
+    struct known_bound *found = &place[key.check % GROUP];
+    *lock = &known->lock[group % N_LOCK];
+    pthread_mutex_lock(*lock);
+    for (int i = 0; i < GROUP && place[i].bound > 0; i++)
+        if (place[i].key.hash == key.hash && place[i].key.check == key.check)
+            return &place[i];
+    for (int i = 0; i < GROUP; i++)
+        if (place[i].bound == 0)
+            return &place[i];
+    return found;
+}
+
+static double bound_at(const struct known_bound *place, struct known_key key)
+{
+    return place->key.hash == key.hash && place->key.check == key.check ? place->bound : 0;
+}
+
+double known_bounds_get(struct known_bounds *known, struct known_key key)
+{
+    pthread_mutex_t *lock;
+    const double bound = bound_at(lock_place(known, key, &lock), key);
+    pthread_mutex_unlock(lock);
+    return bound;
+}
+
+void known_bounds_raise(struct known_bounds *known, struct known_key key, double bound)
+{
+    pthread_mutex_t *lock;
+    struct known_bound *place = lock_place(known, key, &lock);
+    if (bound > bound_at(place, key))
+        *place = (struct known_bound){key, bound};
+    pthread_mutex_unlock(lock);
+}

@@ -1,0 +1,108 @@
+/* Sweeps that earlier searches of the run have made: cells that differ in bandwidth alone have the same ones.
+ * What is known is used for one thing, to leave out a spread that its own sweeps would rule out for certain,
+ * so that a search does, counts and finds the same whatever is known. That needs sweeps whose value does not
+ * depend on their limit where it is below it: tables of open events that cannot become full. */
+#include <math.h>
+
+#include "base/hash.h"
+#include "engines/optimal/optimal_search.h"
+
+/* Of rounding, in bounds of other cells: what is beaten by less is looked at again. */
+static const double sure = 1e-9;
+/* A sweep that other cells may ask for is good for so much higher limits. */
+static const double wider = 1.1;
+
+static double bandwidth_of(const struct optimal_search *state, const struct optimal_price *price)
+{
+    const struct storage_level *level = &state->model.arch->level[price->level];
+    return price->words == WORDS_READ      ? level->read_bandwidth_word_per_cycle
+           : price->words == WORDS_WRITTEN ? level->write_bandwidth_word_per_cycle
+                                           : level->shared_bandwidth_word_per_cycle;
+}
+
+void optimal_known_begin(struct optimal_search *state)
+{
+    const struct engine_task *task = engine_context_task(state->context);
+    struct architecture arch = *state->model.arch;
+    struct hash_state hash;
+    if (!task->known || state->model.constraints || optimal_most_masks(&state->model) > OPTIMAL_MASK_MAX)
+        return;
+    for (uint32_t l = 0; l < arch.n_level; l++) {
+        arch.level[l].read_bandwidth_word_per_cycle = INFINITY;
+        arch.level[l].write_bandwidth_word_per_cycle = INFINITY;
+        arch.level[l].shared_bandwidth_word_per_cycle = INFINITY;
+    }
+    hash_begin(&hash);
+    hash_u64(&hash, problem_hash(state->model.problem));
+    hash_u64(&hash, architecture_hash(&arch));
+    state->known = task->known;
+    state->known_as = hash_end(&hash);
+}
+
+/* All that the price of a hop to the spread's places follows from. */
+static void hash_place(struct hash_state *hash, const struct optimal_place *place, uint32_t n_tensor)
+{
+    for (uint32_t t = 0; t < n_tensor; t++)
+        hash_double(hash, place->hops[t]);
+    hash_u64(hash, place->n_sum);
+    for (uint32_t i = 0; i < place->n_sum; i++) {
+        hash_u64(hash, place->sum[i].repeat);
+        hash_double(hash, place->sum[i].hops);
+    }
+}
+
+/* The sweep of the spread at hand by price number i. */
+static struct known_key key_of(const struct optimal_search *state, uint32_t i)
+{
+    const struct optimal_model *model = &state->model;
+    uint64_t half[2];
+    for (uint64_t k = 0; k < 2; k++) {
+        struct hash_state hash;
+        hash_begin(&hash);
+        hash_u64(&hash, k);
+        hash_u64(&hash, state->known_as);
+        hash_u64(&hash, state->choice);
+        hash_u64(&hash, i == 0 ? 0 : 1 + state->price[i].words + 3 * (uint64_t)state->price[i].level);
+        for (uint32_t l = 0; l < model->arch->n_level; l++) {
+            hash_bytes(&hash, state->spread.factor[l],
+                       model->problem->n_dim * sizeof state->spread.factor[l][0]);
+            if (i == 0)
+                hash_place(&hash, state->spread.place[l], model->problem->n_tensor);
+        }
+        half[k] = hash_end(&hash);
+    }
+    return (struct known_key){half[0], half[1]};
+}
+
+bool optimal_known_beaten(const struct optimal_search *state)
+{
+    double cycles = state->delay, energy_j = 0;
+    if (!state->known)
+        return false;
+    if (optimal_objective(state)->energy_exponent > 0)
+        energy_j = known_bounds_get(state->known, key_of(state, 0));
+    for (uint32_t i = 1; i < state->n_price; i++)
+        cycles = fmax(cycles, (1 - sure) * known_bounds_get(state->known, key_of(state, i)) /
+                                  bandwidth_of(state, &state->price[i]));
+    return optimal_is_beaten(state, optimal_cost_of(state, energy_j * (1 - sure), cycles));
+}
+
+double optimal_known_limit(const struct optimal_search *state, double limit)
+{
+    if (!state->known)
+        return limit;
+    return known_bounds_get(state->known, key_of(state, 0)) > 0 ? INFINITY : limit * wider;
+}
+
+void optimal_known_energy(const struct optimal_search *state, double limit, double energy_j)
+{
+    if (state->known && !state->watch.ended)
+        known_bounds_raise(state->known, key_of(state, 0), fmin(limit, energy_j));
+}
+
+void optimal_known_cycles(const struct optimal_search *state, uint32_t i)
+{
+    if (state->known && !state->watch.ended)
+        known_bounds_raise(state->known, key_of(state, i),
+                           state->cycles[i] * bandwidth_of(state, &state->price[i]));
+}
