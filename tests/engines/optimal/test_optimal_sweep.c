@@ -149,6 +149,15 @@ static bool is_worth(void *self, const struct optimal_place *place)
     return place != NULL;
 }
 
+/* No table has more sets of open events than are said to be possible. */
+static void check_masks(const struct optimal_sweep *sweep)
+{
+    const double most = optimal_most_masks(sweep->model);
+    for (uint32_t l = 0; l <= sweep->model->arch->n_level; l++)
+        assert_true(sweep->at[l].n <= most && !sweep->at[l].full);
+    assert_true(sweep->run.n <= most && sweep->turned[0].n <= most && sweep->turned[1].n <= most);
+}
+
 /* The least energy of the spread with its loops at their best places, level by level. */
 static double least_of_places(struct bench *bench, struct optimal_spread *spread, bool exact, uint32_t l)
 {
@@ -204,6 +213,7 @@ static uint32_t bounds_of(struct bench *bench, const struct mapping *mapping, st
         assert_int_equal(optimal_sweep_run(bench->sweep, &spread, bench->price[k], INFINITY, &swept, &err),
                          DSE_OK);
         bounds->price[i][k] = fmax(quick, swept);
+        check_masks(bench->sweep);
     }
     const double rough = least_of_places(bench, &spread, false, 0);
     const double exact = least_of_places(bench, &spread, true, 0);
