@@ -15,6 +15,7 @@ struct place {
     uint32_t k, c;     /* parts */
     bool whole;        /* the last of them is the concatenation of its parts */
     bool joined;       /* which all read who read the layer */
+    uint32_t *begin;   /* (k + 1) where the channels of each part begin; NULL: it is one */
 };
 
 struct cutter {
@@ -242,14 +243,27 @@ static int32_t given_by(const struct cutter *cutter, int32_t producer, uint32_t 
     return (int32_t)(place->joined ? whole_of(place) : maker_of(place, m));
 }
 
-/* Of part m of what a producer gives. */
-static uint32_t channels_of(const struct cutter *cutter, int32_t producer, uint32_t m)
+/* Where the channels of part m of n begin. */
+static uint32_t begin_of(const struct cutter *cutter, int32_t producer, uint32_t n, uint32_t m)
 {
-    const uint32_t n = n_makers(cutter, producer);
-    struct range of;
-    if (n == 1)
-        return shape_of(cutter->from, producer).c;
-    return part_along_k(cutter->from, &cutter->from->layer[producer], n, m, &of).k;
+    return n == 1 ? m * shape_of(cutter->from, producer).c : cutter->place[producer].begin[m];
+}
+
+/* The parts of what a producer gives, from channel `first` on, that have channels `of` (NULL: all). */
+static struct range makers_of(const struct cutter *cutter, int32_t p, uint32_t first, const struct range *of)
+{
+    const uint32_t n = n_makers(cutter, p);
+    uint32_t low = 0, high = n;
+    if (!of)
+        return (struct range){0, n};
+    while (low < high) { /* the first that ends behind of->begin */
+        const uint32_t m = low + (high - low) / 2;
+        const bool ends_behind = first + begin_of(cutter, p, n, m + 1) > of->begin;
+        *(ends_behind ? &high : &low) = ends_behind ? m : m + 1;
+    }
+    while (high < n && first + begin_of(cutter, p, n, high) < of->end)
+        high++;
+    return (struct range){low, high};
 }
 
 /* The part of a layer that gives all channels that `part` reads as its second operand, and how many channels
@@ -258,19 +272,13 @@ static int64_t second_part(const struct cutter *cutter, const struct layer *part
 {
     const int32_t second = part->weight_producer;
     const struct network_input shape = shape_of(cutter->from, second);
-    const uint32_t rows = part->n_second_row ? part->n_second_row : shape.h;
-    const uint64_t n = layer_second_operand_words(part) / ((uint64_t)rows * shape.w);
+    const uint64_t rows = part->n_second_row ? part->n_second_row : shape.h;
+    const uint64_t n = layer_second_operand_words(part) / (rows * shape.w);
     const uint32_t n_part = second < 0 ? 1 : cutter->place[second].k;
-    struct range of;
-    uint64_t at = 0;
     for (uint32_t m = 0; m < n_part; m++) {
-        const uint32_t k = n_part == 1
-                               ? shape.c
-                               : part_along_k(cutter->from, &cutter->from->layer[second], n_part, m, &of).k;
-        *before = (uint32_t)at;
-        if (part->skip[1] >= at && part->skip[1] + n <= at + k)
+        *before = begin_of(cutter, second, n_part, m);
+        if (part->skip[1] >= *before && part->skip[1] + n <= begin_of(cutter, second, n_part, m + 1))
             return m;
-        at += k;
     }
     return -1;
 }
@@ -287,34 +295,37 @@ static void set_second_producer(const struct cutter *cutter, struct layer *layer
     layer->skip[1] -= place->whole ? 0 : before;
 }
 
-/* Those of the producers, one after the other, that give channels `of` (NULL: all) of each operand;
- * layer->skip[0], or operand_skip, is what the first of them gives before. */
+/* How many of the producers, one after the other, give channels `of` (NULL: all) of each operand, and which;
+ * `skip`, by operand: what the first of them gives before. Both may be NULL. */
+static uint32_t list_producers(const struct cutter *cutter, const struct layer *from, const struct range *of,
+                               int32_t *producer, uint32_t *skip)
+{
+    uint32_t n = 0, at = 0;
+    for (uint32_t i = 0, o = 0, first = 0; i < from->n_producer; i++) {
+        const int32_t p = from->producer[i];
+        const struct range makers = makers_of(cutter, p, at, of);
+        for (uint32_t m = makers.begin; m < makers.end; m++, n++) {
+            if (n == first && of && skip)
+                skip[o] = of->begin - (at + begin_of(cutter, p, n_makers(cutter, p), m));
+            if (producer)
+                producer[n] = given_by(cutter, p, m);
+        }
+        at += shape_of(cutter->from, p).c;
+        if (from->n_operand > 1 && at == from->c)
+            at = 0, o++, first = n;
+    }
+    return n;
+}
+
 static enum dse_status set_producers(const struct cutter *cutter, const struct layer *from,
                                      const struct range *of, struct layer *layer, struct dse_error *err)
 {
-    uint64_t n = 0, at = 0;
-    for (uint32_t i = 0; i < from->n_producer; i++)
-        n += n_makers(cutter, from->producer[i]);
-    int32_t *producer = arena_alloc(cutter->arena, n, sizeof *producer);
+    layer->n_producer = list_producers(cutter, from, of, NULL, NULL);
+    int32_t *producer = arena_alloc(cutter->arena, layer->n_producer, sizeof *producer);
     uint32_t *skip = arena_alloc(cutter->arena, from->n_operand, sizeof *skip);
     DSE_TRY(arena_check(cutter->arena, "a network in parts", err));
+    (void)list_producers(cutter, from, of, producer, skip);
     layer->producer = producer;
-    layer->n_producer = 0;
-    for (uint32_t i = 0, o = 0, first = 0; i < from->n_producer; i++) {
-        const int32_t p = from->producer[i];
-        const uint32_t n_part = n_makers(cutter, p);
-        for (uint32_t m = 0; m < n_part; m++) {
-            const uint32_t k = channels_of(cutter, p, m);
-            const bool reads = !of || (at < of->end && at + k > of->begin);
-            if (reads && layer->n_producer == first && of)
-                skip[o] = of->begin - (uint32_t)at;
-            if (reads)
-                producer[layer->n_producer++] = given_by(cutter, p, m);
-            at += k;
-        }
-        if (from->n_operand > 1 && at == from->c)
-            at = 0, o++, first = layer->n_producer;
-    }
     if (from->n_operand > 1)
         layer->operand_skip = skip;
     else if (of)
@@ -450,6 +461,23 @@ static bool reads_several(const struct cutter *cutter, uint32_t l)
     return false;
 }
 
+/* Where parts begin: found once, since every part of a reader asks. */
+static enum dse_status find_begins(struct cutter *cutter, struct dse_error *err)
+{
+    struct range of;
+    for (uint32_t l = 0; l < cutter->from->n_layer; l++) {
+        struct place *place = &cutter->place[l];
+        if (place->k == 1)
+            continue;
+        place->begin = arena_alloc(cutter->arena, (size_t)place->k + 1, sizeof *place->begin);
+        DSE_TRY(arena_check(cutter->arena, "a network in parts", err));
+        for (uint32_t m = 0; m < place->k; m++)
+            place->begin[m + 1] =
+                place->begin[m] + part_along_k(cutter->from, &cutter->from->layer[l], place->k, m, &of).k;
+    }
+    return DSE_OK;
+}
+
 static enum dse_status find_places(struct cutter *cutter, const struct network_cut *cut, uint32_t n,
                                    uint32_t *n_layer, struct dse_error *err)
 {
@@ -466,6 +494,7 @@ static enum dse_status find_places(struct cutter *cutter, const struct network_c
         place->c = cut[i].c;
         place->whole = place->joined = cut[i].joined;
     }
+    DSE_TRY(find_begins(cutter, err));
     for (uint32_t l = 0; l < from->n_layer; l++)
         if (from->layer[l].weight_producer >= 0 && reads_several(cutter, l))
             cutter->place[from->layer[l].weight_producer].whole = true;

@@ -486,6 +486,36 @@ static void test_joined_networks_know_their_layers(void **state)
     arena_free(&arena);
 }
 
+/* VGG-16's fc6 of 4,096 channels in as many parts, fc7 in 512 x 40: every share of 102 or 103 channels reads
+ * so many parts, and finds them without a look at all. */
+static void test_many_parts_read_many_parts(void **state)
+{
+    static const struct network_cut cuts[] = {{"fc6", 4096, 1, false}, {"fc7", 512, 40, false}};
+    struct network net, made;
+    struct arena arena;
+    struct dse_error err = {0};
+    uint64_t n_read = 0;
+    (void)state;
+    arena_init(&arena);
+    assert_int_equal(network_read("experiments/networks/vgg16.yaml", &net, &err), DSE_OK);
+    cut(&net, cuts, 2, &arena, &made);
+    const int first = network_find_layer(&made, "fc6#1"), reads = network_find_layer(&made, "fc7#1.1");
+    assert_true(first > 0 && reads == first + 4096);
+    for (uint32_t l = (uint32_t)reads; l < (uint32_t)reads + 512 * 41; l++) {
+        const struct layer *layer = &made.layer[l];
+        const uint32_t share = (l - (uint32_t)reads) % 41;
+        if (share == 40)
+            continue; /* the sum of the shares */
+        assert_int_equal(layer->n_producer, share < 16 ? 103 : 102);
+        assert_int_equal(layer->producer[0], first + (int)(102 * share + (share < 16 ? share : 16)));
+        assert_int_equal(layer->skip[0], 0);
+        n_read += layer->n_producer;
+    }
+    assert_int_equal(n_read, 512 * 4096);
+    network_free(&net);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_heads_in_parts_read_a_share_of_their_second_operand),
         cmocka_unit_test(test_what_cannot_be_cut_is_named),
         cmocka_unit_test(test_shipped_networks_keep_their_totals),
+        cmocka_unit_test(test_many_parts_read_many_parts),
         cmocka_unit_test(test_joined_networks_know_their_layers),
     };
     return cmocka_run_group_tests_name("network parts", tests, NULL, NULL);
