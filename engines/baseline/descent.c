@@ -31,7 +31,7 @@ static const struct gradient_setting gradient_setting = {
 
 static const struct engine_option option[N_OPTION] = {
     {"samples", "random mappings of which the best is the start of a fresh descent", "mapping",
-     OPTION_INTEGER, 5, 1, 1e9, NULL},
+     OPTION_INTEGER, 8, 1, 1e9, NULL},
     {"fresh_starts", "fresh descents before the best local optima are perturbed", "descent", OPTION_INTEGER,
      8, 1, 1e9, NULL},
     {"kick", "most random moves of one perturbation", "move", OPTION_INTEGER, 6, 1, 1000, NULL},
@@ -105,26 +105,13 @@ static bool sample(struct state *state)
             return false;
         struct misfit_info fit;
         uint64_t n_rejected = 0;
-        bool valid = mapspace_draw(state->space, &state->stream, &drawn.mapping, &n_rejected, &fit);
+        bool valid = mapspace_draw_start(state->space, &state->stream, &drawn.mapping, &n_rejected, &fit);
         engine_context_reject(state->context, n_rejected, valid ? NULL : &fit);
         if (valid && price_memo_price(&state->memo, &drawn.mapping, &drawn.cost, &drawn.tie) &&
             is_better(&drawn, &state->now))
             state->now = drawn;
     }
     return state->n_sample < n;
-}
-
-/* What was sampled, often laid out anew; false when none was found. */
-static bool fresh_start(struct state *state)
-{
-    if (state->now.cost == INFINITY)
-        return false;
-    uint32_t what = random_below(&state->stream, 4);
-    if (what < 2)
-        mapspace_pour(state->space, &state->stream, &state->now.mapping);
-    else if (what == 2)
-        mapspace_take_over(state->space, &state->stream, &state->now.mapping);
-    return price_memo_price(&state->memo, &state->now.mapping, &state->now.cost, &state->now.tie);
 }
 
 /* One of the best local optima after some random moves, or the child of two, becomes `now`. */
@@ -172,8 +159,8 @@ static const struct mapspace *choose_space(struct state *state, bool fresh)
 
 static void descend(struct state *state)
 {
-    descent_start(&state->descent, state->space, &state->now.mapping, state->now.cost, state->now.tie,
-                  &state->stream);
+    descent_start_wide(&state->descent, state->space, &state->now.mapping, state->now.cost, state->now.tie,
+                       &state->stream);
     state->descending = true;
 }
 
@@ -197,7 +184,7 @@ static void begin(struct state *state)
     state->sampling = fresh && sample(state);
     if (state->sampling)
         return;
-    bool found = fresh ? fresh_start(state) : kicked_start(state);
+    bool found = fresh ? state->now.cost < INFINITY : kicked_start(state);
     state->n_start++;
     state->n_failed = found ? 0 : state->n_failed + 1;
     if (found)

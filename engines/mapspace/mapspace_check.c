@@ -99,8 +99,11 @@ static bool spread_fits(const struct mapspace *space, const struct mapping_level
                         struct misfit_info *fit)
 {
     uint64_t product[2] = {1, 1};
-    for (uint32_t i = 0; i < space->problem->n_dim; i++)
-        product[i < level->split ? 0 : 1] *= level->spatial[level->spatial_order[i]];
+    uint32_t n_dim = space->problem->n_dim, split = level->split < n_dim ? level->split : n_dim, i = 0;
+    for (; i < split; i++)
+        product[0] *= level->spatial[level->spatial_order[i]];
+    for (; i < n_dim; i++)
+        product[1] *= level->spatial[level->spatial_order[i]];
     for (int axis = 0; axis < 2; axis++) {
         int s = space->slot_of[l][axis == 0 ? SLOT_X : SLOT_Y];
         uint64_t room = s < 0 ? 1 : space->slot[s].capacity;
@@ -198,7 +201,7 @@ bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, 
     uint32_t extent[PROBLEM_DIM_MAX];
     uint32_t n_dim = space->problem->n_dim, kept = 0;
     uint64_t limited = 0; /* bit l: level l must be looked at */
-    uint64_t word[ARCH_LEVEL_MAX] = {0};
+    uint64_t word[ARCH_LEVEL_MAX];
     for (uint32_t j = 0; j < space->n_row; j++)
         limited |= 1ull << space->row_level[j];
     for (uint32_t d = 0; d < n_dim; d++)
@@ -207,6 +210,7 @@ bool mapspace_fits(const struct mapspace *space, const struct mapping *mapping, 
         const struct mapping_level *level = &mapping->level[l];
         for (uint32_t d = 0; d < n_dim; d++)
             extent[d] *= level->temporal[d] * level->spatial[d];
+        word[l] = 0;
         if (!spread_fits(space, level, l, fit))
             return false;
         if (((limited >> l & 1u) || space->looks_at_tiles) &&

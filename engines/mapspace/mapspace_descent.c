@@ -10,10 +10,15 @@
 enum { SLOT_FACTOR_MAX = 2 * MAPSPACE_PRIME_MAX };
 
 /* Blocks are numbers: first the pairs of slots (a < b) as a * n_slot + b, then one per level for its orders,
- * one per dimension, then the keeps. */
+ * one per dimension, then the keeps, then one per level for all its loops. */
 static uint32_t pair_end(const struct mapspace *space)
 {
     return space->n_slot * space->n_slot;
+}
+
+static uint32_t keeps_block(const struct mapspace *space)
+{
+    return pair_end(space) + space->arch->n_level + space->problem->n_dim;
 }
 
 static void shuffle(struct descent *descent)
@@ -32,14 +37,15 @@ static void add_block(struct descent *descent, uint32_t block)
         descent->block[descent->n_block++] = (uint16_t)block;
 }
 
-void descent_start(struct descent *descent, const struct mapspace *space, struct mapping *mapping,
-                   double cost, double tie, struct random_stream *stream)
+static void start(struct descent *descent, const struct mapspace *space, struct mapping *mapping, double cost,
+                  double tie, struct random_stream *stream, bool wide)
 {
     descent->space = space;
     descent->mapping = mapping;
     descent->cost = cost;
     descent->tie = tie;
     descent->stream = stream;
+    descent->wide = wide;
     descent->n_block = descent->at = descent->n_idle = 0;
     for (uint32_t a = 0; a < space->n_slot; a++)
         for (uint32_t b = a + 1; b < space->n_slot; b++)
@@ -49,8 +55,22 @@ void descent_start(struct descent *descent, const struct mapspace *space, struct
     for (uint32_t d = 0; d < space->problem->n_dim; d++)
         add_block(descent, pair_end(space) + space->arch->n_level + d);
     if (space->search_bypass)
-        add_block(descent, pair_end(space) + space->arch->n_level + space->problem->n_dim);
+        add_block(descent, keeps_block(space));
+    for (uint32_t l = 0; wide && l < space->arch->n_level; l++)
+        add_block(descent, keeps_block(space) + 1 + l);
     shuffle(descent);
+}
+
+void descent_start(struct descent *descent, const struct mapspace *space, struct mapping *mapping,
+                   double cost, double tie, struct random_stream *stream)
+{
+    start(descent, space, mapping, cost, tie, stream, false);
+}
+
+void descent_start_wide(struct descent *descent, const struct mapspace *space, struct mapping *mapping,
+                        double cost, double tie, struct random_stream *stream)
+{
+    start(descent, space, mapping, cost, tie, stream, true);
 }
 
 /* Keep the mapping if it is better. */
@@ -98,13 +118,66 @@ static bool try_trades(struct descent *descent, const struct factor_move *out, u
     return false;
 }
 
+static uint32_t least_prime(uint32_t n)
+{
+    for (uint32_t p = 2; p * p <= n; p++)
+        if (n % p == 0)
+            return p;
+    return n;
+}
+
+/* With `first` made, if that is not NULL: as much of the factor of `second` as fits, where that is neither
+ * all nor a prime, which are tried before. */
+static bool try_part(struct descent *descent, const struct factor_move *first,
+                     const struct factor_move *second, descent_price price, void *self)
+{
+    struct factor_move part = *second;
+    struct move_undo undo;
+    for (bool whole = true;; whole = false) {
+        uint32_t prime = least_prime(part.factor);
+        if (part.factor == prime)
+            return false;
+        if (mapspace_apply(descent->space, descent->mapping, first ? first : &part, first ? &part : NULL,
+                           &undo)) {
+            if (!whole && better(descent, price, self))
+                return true;
+            mapspace_undo(descent->mapping, &undo);
+            return false;
+        }
+        part.factor /= prime;
+    }
+}
+
+/* Fill a slot with what it cannot take whole, as it is or when a factor of another dimension has left it. */
+static bool try_fills(struct descent *descent, const struct factor_move *out, uint32_t n_out,
+                      const struct factor_move *back, uint32_t n_back, descent_price price, void *self)
+{
+    struct move_undo undo;
+    for (uint32_t j = 0; j < n_back; j++) {
+        if (back[j].factor == least_prime(back[j].factor))
+            continue;
+        if (mapspace_apply(descent->space, descent->mapping, &back[j], NULL, &undo)) {
+            mapspace_undo(descent->mapping, &undo);
+            continue;
+        }
+        if (try_part(descent, NULL, &back[j], price, self))
+            return true;
+        for (uint32_t i = 0; i < n_out; i++)
+            if (back[j].dim != out[i].dim && try_part(descent, &out[i], &back[j], price, self))
+                return true;
+    }
+    return false;
+}
+
 static bool improve_pair(struct descent *descent, uint32_t a, uint32_t b, descent_price price, void *self)
 {
     struct factor_move out[SLOT_FACTOR_MAX], back[SLOT_FACTOR_MAX];
     uint32_t n_out = mapspace_moves_between(descent->space, descent->mapping, a, b, out, SLOT_FACTOR_MAX);
     uint32_t n_back = mapspace_moves_between(descent->space, descent->mapping, b, a, back, SLOT_FACTOR_MAX);
     return try_moves(descent, out, n_out, price, self) || try_moves(descent, back, n_back, price, self) ||
-           try_trades(descent, out, n_out, back, n_back, price, self);
+           try_trades(descent, out, n_out, back, n_back, price, self) ||
+           (descent->wide && (try_fills(descent, out, n_out, back, n_back, price, self) ||
+                              try_fills(descent, back, n_back, out, n_out, price, self)));
 }
 
 /* All factors of one dimension brought together in one slot: single moves on the way may all be worse. */
@@ -191,6 +264,61 @@ static bool improve_keeps(struct descent *descent, descent_price price, void *se
     return false;
 }
 
+/* ---------------------------------------- all loops of a level */
+
+/* The order of two levels' loops in one place: those of `inner`, then the others of `outer`. */
+static void join_orders(const struct mapping_level *inner, const struct mapping_level *outer, uint32_t n_dim,
+                        uint8_t *order)
+{
+    const struct mapping_level *part[2] = {inner, outer};
+    uint32_t n = 0, seen = 0;
+    for (int p = 0; p < 2; p++)
+        for (uint32_t i = 0; i < n_dim; i++) {
+            uint32_t d = part[p]->temporal_order[i];
+            if (part[p]->temporal[d] > 1 && !(seen >> d & 1u)) {
+                order[n++] = (uint8_t)d;
+                seen |= 1u << d;
+            }
+        }
+    mapspace_complete_order(order, n, n_dim);
+}
+
+/* All temporal loops of level l go to level `to`, or the two trade theirs. */
+static bool try_level(struct descent *descent, uint32_t l, uint32_t to, bool trade, descent_price price,
+                      void *self)
+{
+    struct mapping_level *level = descent->mapping->level;
+    const struct mapping_level from = level[l], there = level[to];
+    uint32_t n_dim = descent->space->problem->n_dim;
+    for (uint32_t d = 0; d < n_dim; d++) {
+        level[to].temporal[d] = trade ? from.temporal[d] : from.temporal[d] * there.temporal[d];
+        level[l].temporal[d] = trade ? there.temporal[d] : 1;
+    }
+    if (trade) {
+        memcpy(level[to].temporal_order, from.temporal_order, n_dim);
+        memcpy(level[l].temporal_order, there.temporal_order, n_dim);
+    } else {
+        join_orders(l < to ? &from : &there, l < to ? &there : &from, n_dim, level[to].temporal_order);
+    }
+    if (mapspace_contains(descent->space, descent->mapping, NULL) && better(descent, price, self))
+        return true;
+    level[l] = from;
+    level[to] = there;
+    return false;
+}
+
+static bool improve_level(struct descent *descent, uint32_t l, descent_price price, void *self)
+{
+    uint32_t n_loop = 0;
+    for (uint32_t d = 0; d < descent->space->problem->n_dim; d++)
+        n_loop += descent->mapping->level[l].temporal[d] > 1;
+    for (uint32_t to = 0; n_loop > 0 && to < descent->space->arch->n_level; to++)
+        if (to != l && (try_level(descent, l, to, false, price, self) ||
+                        (to > l && try_level(descent, l, to, true, price, self))))
+            return true;
+    return false;
+}
+
 bool descent_block(struct descent *descent, descent_price price, void *self)
 {
     const struct mapspace *space = descent->space;
@@ -206,10 +334,12 @@ bool descent_block(struct descent *descent, descent_price price, void *self)
         improved = improve_pair(descent, block / space->n_slot, block % space->n_slot, price, self);
     else if (block < end + space->arch->n_level)
         improved = improve_order(descent, block - end, price, self);
-    else if (block < end + space->arch->n_level + space->problem->n_dim)
+    else if (block < keeps_block(space))
         improved = improve_dim(descent, block - end - space->arch->n_level, price, self);
-    else
+    else if (block == keeps_block(space))
         improved = improve_keeps(descent, price, self);
+    else
+        improved = improve_level(descent, block - keeps_block(space) - 1, price, self);
     if (improved) {
         descent->n_idle = 0;
         descent->at--; /* the same block again */
@@ -269,6 +399,18 @@ struct mapping optima_kick(const struct local_optima *optima, const struct mapsp
         if (mapspace_neighbour(space, stream, &now, &next))
             now = next;
     return now;
+}
+
+bool mapspace_draw_start(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping,
+                         uint64_t *n_rejected, struct misfit_info *fit)
+{
+    if (!mapspace_draw(space, stream, mapping, n_rejected, fit))
+        return false;
+    if (random_below(stream, 4) < 3)
+        mapspace_pour(space, stream, mapping);
+    else
+        mapspace_take_over(space, stream, mapping);
+    return true;
 }
 
 void mapspace_take_over(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping)

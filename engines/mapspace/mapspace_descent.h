@@ -1,6 +1,7 @@
 /* Greedy descent in a map space, in small blocks: the neighbourhood is cut into blocks (the factors of two
  * slots, the orders of one level, the keeps), which are visited in random order until a whole round brought
- * nothing better. */
+ * nothing better. A wide descent also tries to fill what a capacity leaves, and to move the loops of a whole
+ * level. */
 #ifndef ENGINES_MAPSPACE_MAPSPACE_DESCENT_H
 #define ENGINES_MAPSPACE_MAPSPACE_DESCENT_H
 
@@ -28,6 +29,7 @@ struct descent {
     struct mapping *mapping; /* improved in place */
     double cost, tie;        /* of the mapping */
     struct random_stream *stream;
+    bool wide;
     uint32_t n_block, at, n_idle;      /* blocks, the next one, blocks since the last improvement */
     uint16_t block[DESCENT_BLOCK_MAX]; /* (n_block) in the order of the present round */
 };
@@ -38,6 +40,10 @@ typedef bool (*descent_price)(void *self, const struct mapping *mapping, double 
 /* Begin at `mapping`, which costs `cost` and `tie`. All pointers are borrowed. */
 void descent_start(struct descent *descent, const struct mapspace *space, struct mapping *mapping,
                    double cost, double tie, struct random_stream *stream);
+
+/* The same with the wider neighbourhood: fewer local optima for more steps each. */
+void descent_start_wide(struct descent *descent, const struct mapspace *space, struct mapping *mapping,
+                        double cost, double tie, struct random_stream *stream);
 
 /* Look at the next block; false when the mapping is a local optimum. */
 bool descent_block(struct descent *descent, descent_price price, void *self);
@@ -54,6 +60,11 @@ bool optima_have(const struct local_optima *optima, const struct descent *descen
 /* One of the optima (there is one) after up to `most` random moves, or the child of two. */
 struct mapping optima_kick(const struct local_optima *optima, const struct mapspace *space, uint32_t most,
                            struct random_stream *stream);
+
+/* Draw a mapping where a descent may begin: three in four are laid out anew, of the others a slot is taken
+ * over by some dimensions. As mapspace_draw otherwise. */
+bool mapspace_draw_start(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping,
+                         uint64_t *n_rejected, struct misfit_info *fit);
 
 /* Let one or two random dimensions take over a random slot: a long step that no descent finds. */
 void mapspace_take_over(const struct mapspace *space, struct random_stream *stream, struct mapping *mapping);

@@ -236,7 +236,7 @@ static void test_mapper_core_vector_rule(void **state)
     arena_free(&f.arena);
 }
 
-/* 35 x 35 leaves the factors 5 and 7 for a mesh of 4 x 4; filled up to 36 rows it is no worse than exact. */
+/* 31 is a prime, which no mesh of 4 x 4 takes: 32 rows are better than 31. */
 static void test_mapper_core_fills_up_where_it_pays(void **state)
 {
     struct core_fixture f;
@@ -245,17 +245,17 @@ static void test_mapper_core_fills_up_where_it_pays(void **state)
     (void)state;
     core_fixture_open(&f, "soma_edge", "descent", BUDGET);
     struct engine_result *result = arena_alloc(&f.arena, 1, sizeof *result);
-    tile.h = tile.w = 35;
+    tile.h = tile.w = 31;
     assert_int_equal(mapper_core_problem(&tile, &exact, &f.err), DSE_OK);
     assert_int_equal(mapper_core_solve(&f.core, &tile, &f.arena, &problem, result, &f.err), DSE_OK);
     assert_true(result->feasible);
     for (uint32_t d = 0; d < problem.n_dim; d++)
         assert_true(problem.bound[d] >= exact.bound[d]);
-    assert_int_equal(problem.bound[problem_find_dim(&problem, "P")], 36);
+    assert_int_equal(problem.bound[problem_find_dim(&problem, "P")], 32);
     assert_int_equal(problem.bound[problem_find_dim(&problem, "R")], 3);
-    /* all 8192 MACs can do it in 32 * 64 * 9 * 36 * 35 / 8192 cycles at best */
-    assert_true(result->evaluation.latency_cycle >= 2835 &&
-                result->evaluation.n_compute >= 32.0 * 64 * 9 * 36 * 35);
+    /* all 8192 MACs can do it in 32 * 64 * 9 * 32 * 31 / 8192 cycles at best */
+    assert_true(result->evaluation.latency_cycle >= 2232 &&
+                result->evaluation.n_compute >= 32.0 * 64 * 9 * 32 * 31);
     arena_free(&f.arena);
 }
 
