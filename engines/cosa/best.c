@@ -1,5 +1,5 @@
 /* What we would give a user: CoSA's own mapping first, then variants of the formulation, each priced by the
- * cost model, then the loop orders of the best, then local search from all of them. */
+ * cost model, then the loop orders of the best, then local search from all of them and from drawn ones. */
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +19,10 @@ enum {
     N_OPTION
 };
 
+enum { DOMINATE_AUTO, DOMINATE_YES };
+
+static const char *const dominate_names[] = {"auto", "yes", "no"};
+
 static const struct engine_option option[N_OPTION] = {
     COSA_OPTIONS,
     {"variants", "also solve variants: the minmax form, other shares, halo rules and stationary tensors", "",
@@ -29,8 +33,8 @@ static const struct engine_option option[N_OPTION] = {
      OPTION_INTEGER, 60, 1, 1e9, NULL},
     {"dominate",
      "take only mappings that need neither more cycles nor more energy than the one of cosa with the same "
-     "options",
-     "", OPTION_BOOL, 1, 0, 1, NULL},
+     "options; auto: if the objective counts both",
+     "", OPTION_CHOICE, DOMINATE_AUTO, 0, 2, dominate_names},
     BASELINE_OPTION_BYPASS,
 };
 
@@ -110,6 +114,7 @@ static enum dse_status best_init(void *memory, struct engine_context *context, s
     polish_init(&state->polish, state->space, price_memo_price, &state->memo,
                 engine_context_stream(context, RANDOM_MOVE),
                 (uint32_t)engine_context_option(context, OPTION_PATIENCE));
+    state->polish.wide = true;
     return DSE_OK;
 }
 
@@ -138,6 +143,14 @@ static void vary(const struct state *state, const struct variant *variant, struc
     settings->limits.relative_gap = fmax(settings->limits.relative_gap, 1e-3);
     if (settings->limits.max_nodes == 0 || settings->limits.max_nodes > VARIANT_NODES)
         settings->limits.max_nodes = VARIANT_NODES;
+}
+
+static bool dominates(const struct state *state)
+{
+    const struct objective *objective = &engine_context_task(state->context)->objective;
+    double wanted = engine_context_option(state->context, OPTION_DOMINATE);
+    return wanted == DOMINATE_YES ||
+           (wanted == DOMINATE_AUTO && objective->energy_exponent > 0 && objective->delay_exponent > 0);
 }
 
 /* From now on CoSA's own mapping is what nothing may be worse than. */
@@ -173,7 +186,7 @@ static enum dse_status solve_next(struct state *state, struct dse_error *err)
     }
     if (!price_memo_price(&state->memo, &solution->mapping, &cost, &tie))
         return DSE_OK;
-    if (i == 0 && engine_context_option(state->context, OPTION_DOMINATE) != 0)
+    if (i == 0 && dominates(state))
         limit(state);
     polish_add(&state->polish, &solution->mapping, cost, tie);
     return DSE_OK;

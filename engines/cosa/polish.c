@@ -2,9 +2,10 @@
  * begin of the next. */
 #include "engines/cosa/polish.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { FAILED_MAX = 100, KICK_MAX = 6 };
+enum { FAILED_MAX = 100, KICK_MAX = 6, DRAWN = 8 };
 
 void polish_init(struct polish *polish, const struct mapspace *space, descent_price price, void *self,
                  struct random_stream stream, uint32_t patience)
@@ -23,11 +24,28 @@ void polish_add(struct polish *polish, const struct mapping *mapping, double cos
     (void)priced_insert(polish->start, &polish->n_start, POLISH_START_MAX, &point);
 }
 
+/* The best of some drawn mappings becomes `now`; false: none could be priced. */
+static bool draw(struct polish *polish)
+{
+    polish->now.cost = INFINITY;
+    for (int i = 0; i < DRAWN; i++) {
+        struct priced_mapping drawn;
+        struct misfit_info fit;
+        if (mapspace_draw_start(polish->space, &polish->stream, &drawn.mapping, NULL, &fit) &&
+            polish->price(polish->self, &drawn.mapping, &drawn.cost, &drawn.tie) &&
+            drawn.cost < polish->now.cost)
+            polish->now = drawn;
+    }
+    return polish->now.cost < INFINITY;
+}
+
 static bool begin(struct polish *polish)
 {
     bool priced = true;
     if (polish->next_start < polish->n_start) {
         polish->now = polish->start[polish->next_start++];
+    } else if (polish->wide && random_below(&polish->stream, 8) < 3) {
+        priced = draw(polish);
     } else if (polish->optima.n) {
         polish->now.mapping = optima_kick(&polish->optima, polish->space, KICK_MAX, &polish->stream);
         priced = polish->price(polish->self, &polish->now.mapping, &polish->now.cost, &polish->now.tie);
@@ -36,7 +54,10 @@ static bool begin(struct polish *polish)
     }
     polish->n_failed = priced ? 0 : polish->n_failed + 1;
     polish->descending = priced;
-    if (priced)
+    if (priced && polish->wide)
+        descent_start_wide(&polish->descent, polish->space, &polish->now.mapping, polish->now.cost,
+                           polish->now.tie, &polish->stream);
+    else if (priced)
         descent_start(&polish->descent, polish->space, &polish->now.mapping, polish->now.cost,
                       polish->now.tie, &polish->stream);
     return polish->n_failed < FAILED_MAX;

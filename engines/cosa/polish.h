@@ -1,5 +1,6 @@
 /* Local search from given mappings: greedy descent from each, then from the best local optima after random
- * moves, until nothing better comes. Deterministic: a function of the starts, the prices and the random
+ * moves, until nothing better comes. A wide one takes wide descents and begins three in eight of the later
+ * ones at the best of some drawn mappings. Deterministic: a function of the starts, the prices and the random
  * stream. */
 #ifndef ENGINES_COSA_POLISH_H
 #define ENGINES_COSA_POLISH_H
@@ -24,6 +25,7 @@ struct polish {
     struct local_optima optima;
     struct priced_mapping now;
     struct descent descent;
+    bool wide; /* false after polish_init */
     bool descending;
     uint32_t n_no_better, n_failed;
 };

@@ -57,7 +57,7 @@ static void test_never_worse_than_cosa(void **state)
 {
     (void)state;
     static const struct objective objective[] = {{1, 1}, {0, 1}, {1, 0}};
-    static const struct engine_setting quick[] = {{"polish", "1500"}};
+    static const struct engine_setting quick[] = {{"polish", "1500"}, {"dominate", "yes"}};
     struct problem problem;
     struct architecture arch;
     struct engine_result own, best;
@@ -66,13 +66,36 @@ static void test_never_worse_than_cosa(void **state)
         for (int o = 0; o < (i < 2 ? 3 : 1); o++) {
             test_layer(i, &problem);
             solve("cosa", &problem, &arch, objective[o], NULL, 0, 0, &own);
-            solve("cosa-best", &problem, &arch, objective[o], quick, 1, 0, &best);
+            solve("cosa-best", &problem, &arch, objective[o], quick, 2, 0, &best);
             assert_true(own.feasible && best.feasible);
             assert_true(best.cost <= own.cost);
             assert_true(best.evaluation.latency_cycle <= own.evaluation.latency_cycle);
             assert_true(best.evaluation.energy_j <= own.evaluation.energy_j * (1 + 1e-12));
             assert_true(best.n_evaluation <= 1500 + 12 + 4 * 1000 + 1000);
         }
+}
+
+/* By itself the rule on cycles and energy holds where the objective counts both, and only there. */
+static void test_dominates_where_the_objective_counts_both(void **state)
+{
+    (void)state;
+    static const struct objective objective[] = {{1, 1}, {1, 0}};
+    static const struct engine_setting rule[] = {{"polish", "1500"}, {"dominate", "yes"}},
+                                       no_rule[] = {{"polish", "1500"}, {"dominate", "no"}};
+    struct problem problem;
+    struct architecture arch;
+    struct engine_result by_itself, with, without;
+    read_machine("experiments/architectures/simba.yaml", &arch);
+    conv_layer(&problem, 7, 112, 3, 64, 2);
+    for (int o = 0; o < 2; o++) {
+        solve("cosa-best", &problem, &arch, objective[o], rule, 1, 0, &by_itself);
+        solve("cosa-best", &problem, &arch, objective[o], rule, 2, 0, &with);
+        solve("cosa-best", &problem, &arch, objective[o], no_rule, 2, 0, &without);
+        assert_true(mapping_same(&by_itself.mapping, o == 0 ? &with.mapping : &without.mapping));
+        assert_int_equal(by_itself.n_evaluation, o == 0 ? with.n_evaluation : without.n_evaluation);
+    }
+    assert_true(without.cost < with.cost); /* less energy for more cycles */
+    assert_true(without.evaluation.latency_cycle > with.evaluation.latency_cycle);
 }
 
 /* The same with other options of cosa, and without the rule on cycles and energy. */
@@ -232,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_worse_than_cosa),
+        cmocka_unit_test(test_dominates_where_the_objective_counts_both),
         cmocka_unit_test(test_never_worse_with_the_same_options),
         cmocka_unit_test(test_finds_what_the_objective_does_not_see),
         cmocka_unit_test(test_budget_begins_with_cosa),
