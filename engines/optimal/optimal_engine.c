@@ -215,12 +215,13 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     begin_spreads(state);
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->sweep, err));
     DSE_TRY(optimal_sweep_new(&state->model, arena, &state->words, err));
+    DSE_TRY(optimal_sweep_new(&state->model, arena, &state->joules, err));
     DSE_TRY(optimal_walk_new(state->sweep, arena, &state->walk, err));
     double cost;
     if (task->start)
         (void)engine_context_evaluate(context, task->start, &cost);
     state->watch = (struct optimal_watch){.over = is_over, .self = context};
-    state->sweep->watch = state->words->watch = &state->watch;
+    state->sweep->watch = state->words->watch = state->joules->watch = &state->watch;
     state->walk->visit = optimal_proof_visit;
     state->walk->self = state;
     return DSE_OK;

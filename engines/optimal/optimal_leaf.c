@@ -166,14 +166,33 @@ static bool place_levels(struct leaf *leaf, uint32_t l)
 
 /* ---------------------------------------- orders of temporal loops */
 
-static double goal_of(const struct optimal_walk *walk, uint32_t l, uint32_t mask)
+static double goal_of(const struct optimal_sweep *sweep, const double *goal, uint32_t l, uint32_t mask)
 {
-    const struct optimal_states *out = &walk->sweep->at[l + 1];
+    const struct optimal_states *out = &sweep->at[l + 1];
     const uint32_t i = optimal_states_find(out, mask);
-    return i < out->n ? walk->frame[l].goal[i] : INFINITY;
+    return i < out->n ? goal[i] : INFINITY;
 }
 
-static bool order_levels(struct leaf *leaf, uint32_t l, uint32_t mask, double spent)
+/* The same order of level l by the other prices: `spent` (n_beside) goes on; false: a limit is reached. */
+static bool order_beside(const struct leaf *leaf, uint32_t l, uint32_t mask, uint32_t open,
+                         const uint8_t *order, const double *before, double *spent)
+{
+    const struct optimal_walk *walk = leaf->walk;
+    for (uint32_t k = 0; k < walk->n_beside; k++) {
+        const struct optimal_beside *beside = &walk->beside[k];
+        const struct optimal_sweep *sweep = beside->sweep;
+        double more;
+        (void)optimal_order_price(sweep->model, &sweep->spread, sweep->price, l, mask, leaf->begin[l],
+                                  walk->frame[l].end, order, &more);
+        spent[k] = before[k] + more +
+                   optimal_spatial_price(sweep->model, &sweep->spread, sweep->price, l, leaf->begin[l]);
+        if (spent[k] + goal_of(sweep, beside->goal[l], l, open) >= beside->limit)
+            return false;
+    }
+    return true;
+}
+
+static bool order_levels(struct leaf *leaf, uint32_t l, uint32_t mask, double spent, const double *beside)
 {
     struct optimal_walk *walk = leaf->walk;
     const struct optimal_sweep *sweep = walk->sweep;
@@ -182,17 +201,18 @@ static bool order_levels(struct leaf *leaf, uint32_t l, uint32_t mask, double sp
     spent += optimal_spatial_price(sweep->model, &sweep->spread, sweep->price, l, leaf->begin[l]);
     for (uint32_t i = 0; i < leaf->level[l].n; i++) {
         const uint8_t *order = leaf->level[l].order[i];
-        double more;
+        double more, others[OPTIMAL_BESIDE_MAX];
         if (optimal_watch_ends(sweep->watch, 1000))
             return false;
         const uint32_t open =
             optimal_mask_open(sweep->model, l,
                               optimal_order_price(sweep->model, &sweep->spread, sweep->price, l, mask,
                                                   leaf->begin[l], walk->frame[l].end, order, &more));
-        if (spent + more + goal_of(walk, l, open) >= walk->limit)
+        if (spent + more + goal_of(sweep, walk->frame[l].goal, l, open) >= walk->limit ||
+            !order_beside(leaf, l, mask, open, order, beside, others))
             continue;
         memcpy(walk->mapping.level[l].temporal_order, order, PROBLEM_DIM_MAX);
-        if (!order_levels(leaf, l + 1, open, spent + more))
+        if (!order_levels(leaf, l + 1, open, spent + more, others))
             return false;
     }
     return true;
@@ -207,5 +227,9 @@ bool optimal_leaf(struct optimal_walk *walk)
         list_orders(sweep->model, l, &walk->mapping.level[l], &leaf.level[l]);
         leaf.begin[l] = walk->frame[l].candidate[walk->frame[l].at - 1].node;
     }
-    return order_levels(&leaf, 0, 0, optimal_fixed_price(sweep->model, &sweep->spread, sweep->price));
+    double beside[OPTIMAL_BESIDE_MAX];
+    for (uint32_t k = 0; k < walk->n_beside; k++)
+        beside[k] =
+            optimal_fixed_price(sweep->model, &walk->beside[k].sweep->spread, walk->beside[k].sweep->price);
+    return order_levels(&leaf, 0, 0, optimal_fixed_price(sweep->model, &sweep->spread, sweep->price), beside);
 }

@@ -193,6 +193,7 @@ static enum dse_status sweep_step(struct optimal_search *state, struct dse_error
         return DSE_OK;
     }
     state->energy_j = 0;
+    state->walk->n_beside = 0;
     state->n_split = 0;
     if (objective->energy_exponent > 0) {
         DSE_TRY(sweep_energy(state, err));
@@ -220,6 +221,13 @@ static enum dse_status sweep_step(struct optimal_search *state, struct dse_error
         double cycles;
         DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[state->limiting],
                                   walk_limit(state), &cycles, err));
+    } else if (state->most_cycles < INFINITY && state->limiting > 0) {
+        double cycles;
+        struct optimal_beside *beside = state->walk->beside;
+        *beside = (struct optimal_beside){.sweep = state->words, .limit = state->most_cycles * (1 + slack)};
+        state->walk->n_beside = 1;
+        DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[state->limiting], beside->limit,
+                                  &cycles, err));
     }
     begin_walk(state);
     return DSE_OK;
@@ -261,6 +269,22 @@ static enum dse_status find_share(struct optimal_search *state, double energy_j,
     return DSE_OK;
 }
 
+/* A walk by a mixed price heeds each of the two numbers by itself as well. */
+static enum dse_status sweep_beside(struct optimal_search *state, double energy_j, double cycles,
+                                    struct dse_error *err)
+{
+    struct optimal_beside *beside = state->walk->beside;
+    double least;
+    beside[0].sweep = state->joules;
+    beside[0].limit = energy_j * (1 + slack);
+    beside[1].sweep = state->words;
+    beside[1].limit = cycles * (1 + slack);
+    state->walk->n_beside = 2;
+    DSE_TRY(optimal_sweep_run(state->joules, &state->spread, state->price[0], beside[0].limit, &least, err));
+    return optimal_sweep_run(state->words, &state->spread, state->price[state->limiting], beside[1].limit,
+                             &least, err);
+}
+
 /* The next delays: nothing is left of them, or they are taken apart, or walked through. */
 static enum dse_status split_step(struct optimal_search *state, struct dse_error *err)
 {
@@ -284,6 +308,7 @@ static enum dse_status split_step(struct optimal_search *state, struct dse_error
     }
     state->mixed = true;
     DSE_TRY(sweep_mixed(state, state->limiting, share, energy_j, delays.to, &least, err));
+    DSE_TRY(sweep_beside(state, energy_j, delays.to, err));
     begin_walk(state);
     return DSE_OK;
 }

@@ -59,7 +59,7 @@ struct optimal_search {
     struct optimal_menu *menu;    /* its places */
     bool begun, delayed;          /* the menu is that of the spread, the cycles are known */
     struct optimal_watch watch;
-    struct optimal_sweep *sweep, *words;
+    struct optimal_sweep *sweep, *words, *joules; /* of what is walked, by cycles, by energy beside it */
     struct optimal_walk *walk;
     double delay;                     /* cycles that its mappings take at least, without latencies */
     double energy_j;                  /* joules */

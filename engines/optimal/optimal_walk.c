@@ -24,19 +24,18 @@ enum dse_status optimal_walk_new(struct optimal_sweep *sweep, struct arena *aren
 
 /* The least price of what lies further out than the loops of level l that begin at `node` with these events
  * open. */
-static double goal_at(const struct optimal_walk *walk, uint32_t l, uint32_t mask, uint32_t node)
+static double goal_at(const struct optimal_sweep *sweep, const double *goal, uint32_t end, uint32_t l,
+                      uint32_t mask, uint32_t node)
 {
-    const struct optimal_sweep *sweep = walk->sweep;
-    const struct optimal_frame *frame = &walk->frame[l];
     const struct optimal_states *out = &sweep->at[l + 1];
     struct optimal_choice choice[OPTIMAL_CHOICE_MAX];
     double least = INFINITY;
-    uint32_t n = optimal_step(sweep->model, &sweep->spread, sweep->price, l, mask, node, frame->end, choice);
+    uint32_t n = optimal_step(sweep->model, &sweep->spread, sweep->price, l, mask, node, end, choice);
     while (n-- > 0) {
         const uint32_t open = optimal_mask_open(sweep->model, l, choice[n].mask);
         const uint32_t i = optimal_states_find(out, open);
         if (i < out->n) /* else no tile is below the sweep's limit */
-            least = fmin(least, choice[n].price + frame->goal[i]);
+            least = fmin(least, choice[n].price + goal[i]);
     }
     return least;
 }
@@ -61,6 +60,24 @@ static bool may_loop(const struct optimal_sweep *sweep, uint32_t l, uint32_t nod
     return true;
 }
 
+/* Are the loops of level l that begin at `node` below the limits of the other prices? */
+static bool is_left_beside(const struct optimal_walk *walk, uint32_t l, uint32_t node)
+{
+    for (uint32_t k = 0; k < walk->n_beside; k++) {
+        const struct optimal_beside *beside = &walk->beside[k];
+        const struct optimal_states *in = &beside->sweep->at[l];
+        bool left = false;
+        for (uint32_t i = 0; i < in->n && !left; i++)
+            left = in->value[i][node] < beside->limit &&
+                   in->value[i][node] +
+                           goal_at(beside->sweep, beside->goal[l], walk->frame[l].end, l, in->mask[i], node) <
+                       beside->limit;
+        if (!left)
+            return false;
+    }
+    return true;
+}
+
 /* All tiles from which the end of the frame can be reached below the limit. */
 static void find_candidates(struct optimal_walk *walk, uint32_t l)
 {
@@ -80,8 +97,9 @@ static void find_candidates(struct optimal_walk *walk, uint32_t l)
             return;
         for (uint32_t i = 0; i < in->n; i++)
             if (in->value[i][node] + least < walk->limit)
-                bound = fmin(bound, in->value[i][node] + goal_at(walk, l, in->mask[i], node));
-        if (bound < walk->limit)
+                bound = fmin(bound, in->value[i][node] +
+                                        goal_at(sweep, frame->goal, frame->end, l, in->mask[i], node));
+        if (bound < walk->limit && is_left_beside(walk, l, node))
             frame->candidate[frame->n++] = (struct optimal_candidate){bound, node};
     }
     qsort(frame->candidate, frame->n, sizeof *frame->candidate, by_bound);
@@ -120,7 +138,26 @@ void optimal_walk_start(struct optimal_walk *walk, double limit)
     for (uint32_t i = 0; i < sweep->at[last + 1].n; i++)
         walk->frame[last].goal[i] =
             optimal_rest_price(model, &sweep->spread, sweep->price, sweep->at[last + 1].mask[i]);
+    for (uint32_t k = 0; k < walk->n_beside; k++) {
+        const struct optimal_sweep *other = walk->beside[k].sweep;
+        for (uint32_t i = 0; i < other->at[last + 1].n; i++)
+            walk->beside[k].goal[last][i] =
+                optimal_rest_price(model, &other->spread, other->price, other->at[last + 1].mask[i]);
+    }
     find_candidates(walk, last);
+}
+
+/* The goals of the level inside level l, whose loops begin at `node`, by the other prices. */
+static void goals_beside(struct optimal_walk *walk, uint32_t l, uint32_t node)
+{
+    for (uint32_t k = 0; k < walk->n_beside; k++) {
+        struct optimal_beside *beside = &walk->beside[k];
+        const struct optimal_sweep *sweep = beside->sweep;
+        const double spatial = optimal_spatial_price(sweep->model, &sweep->spread, sweep->price, l, node);
+        for (uint32_t i = 0; i < sweep->at[l].n; i++)
+            beside->goal[l - 1][i] =
+                goal_at(sweep, beside->goal[l], walk->frame[l].end, l, sweep->at[l].mask[i], node) + spatial;
+    }
 }
 
 bool optimal_walk_next(struct optimal_walk *walk)
@@ -144,7 +181,8 @@ bool optimal_walk_next(struct optimal_walk *walk)
     struct optimal_frame *inner = &walk->frame[l - 1];
     const double spatial = optimal_spatial_price(model, &sweep->spread, sweep->price, l, node);
     for (uint32_t i = 0; i < sweep->at[l].n; i++)
-        inner->goal[i] = goal_at(walk, l, sweep->at[l].mask[i], node) + spatial;
+        inner->goal[i] = goal_at(sweep, frame->goal, frame->end, l, sweep->at[l].mask[i], node) + spatial;
+    goals_beside(walk, l, node);
     inner->end = node;
     walk->at = l - 1;
     inner->n = inner->at = 0;

@@ -23,6 +23,15 @@ struct optimal_frame {
     struct optimal_candidate *candidate; /* (n) lowest bound first */
 };
 
+/* Another price of the same mappings: what reaches its limit is left out, too. */
+struct optimal_beside {
+    struct optimal_sweep *sweep; /* that has run on the same spread */
+    double limit;
+    double goal[ARCH_LEVEL_MAX][OPTIMAL_MASK_MAX]; /* as in frames */
+};
+
+enum { OPTIMAL_BESIDE_MAX = 2 };
+
 /* Prices a mapping; false when the search has to end. */
 typedef bool (*optimal_visit)(void *self, const struct mapping *mapping);
 
@@ -31,7 +40,9 @@ struct optimal_walk {
     double limit;                /* mappings of this relaxed price and more are left out; may be lowered */
     optimal_visit visit;
     void *self;
-    uint32_t at; /* the level of the present frame; n_level: over */
+    uint32_t n_beside;                                /* set before the start */
+    struct optimal_beside beside[OPTIMAL_BESIDE_MAX]; /* (n_beside) */
+    uint32_t at;                                      /* the level of the present frame; n_level: over */
     struct optimal_frame frame[ARCH_LEVEL_MAX];
     struct mapping mapping;
 };
