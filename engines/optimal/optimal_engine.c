@@ -254,6 +254,7 @@ static void optimal_free(void *memory)
     struct optimal_search *state = memory;
     optimal_spreads_free(&state->spreads);
     free(state->entry);
+    free(state->swept);
 }
 
 /* The events are Timeloop's counts. */

@@ -1,6 +1,8 @@
 /* The proof of engine `optimal`: spread by spread a sweep bounds what the quick bound has left, and where
- * that is below the best a walk prices what the sweep cannot rule out. */
+ * that is below the best a walk prices what the sweep cannot rule out. What has the least bound so far comes
+ * first, whether it is to be swept or walked through: so the best is soon found, and walks are few. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engines/mapspace/mapspace_project.h"
@@ -109,25 +111,76 @@ bool optimal_proof_visit(void *self, const struct mapping *mapping)
     return true;
 }
 
-/* The spread and places at hand are done. */
-static void next_spread(struct optimal_search *state)
+/* Keep the spread at hand, whose mappings cost `least`, for a walk. */
+static enum dse_status push(struct optimal_search *state, struct dse_error *err)
 {
-    if (!optimal_menu_next(state->menu)) {
-        state->at++;
-        state->begun = false;
+    if (state->n_swept == state->swept_room) {
+        const uint32_t room = state->swept_room ? 2 * state->swept_room : 64;
+        void *grown = realloc(state->swept, room * sizeof *state->swept);
+        if (!grown)
+            return dse_fail(err, DSE_NO_MEMORY, "no memory for %u spatial factors", room);
+        state->swept = grown;
+        state->swept_room = room;
     }
-    state->swept = 0;
-    state->phase = PHASE_SWEEP;
+    uint32_t i = state->n_swept++;
+    for (; i > 0 && state->least < state->swept[(i - 1) / 2].cost; i = (i - 1) / 2)
+        state->swept[i] = state->swept[(i - 1) / 2];
+    state->swept[i] = (struct optimal_swept){state->least, state->present};
+    return DSE_OK;
 }
 
-/* The next spread, and all places of its loops. */
-static void begin_spread(struct optimal_search *state)
+static struct optimal_swept pop(struct optimal_search *state)
 {
-    optimal_spreads_get(&state->spreads, state->entry[state->at].place, &state->spread);
+    const struct optimal_swept top = state->swept[0], last = state->swept[--state->n_swept];
+    uint32_t i = 0, child;
+    while ((child = 2 * i + 1) < state->n_swept) {
+        child += child + 1 < state->n_swept && state->swept[child + 1].cost < state->swept[child].cost;
+        if (state->swept[child].cost >= last.cost)
+            break;
+        state->swept[i] = state->swept[child];
+        i = child;
+    }
+    state->swept[i] = last;
+    return top;
+}
+
+/* What the spreads that are not at hand cost at least. */
+static double least_of_others(const struct optimal_search *state)
+{
+    return fmin(state->at < state->n_entry ? state->entry[state->at].cost : INFINITY,
+                state->n_swept ? state->swept[0].cost : INFINITY);
+}
+
+/* The spread and places at hand are done. */
+static enum dse_status next_places(struct optimal_search *state, struct dse_error *err)
+{
+    state->bound = 0;
+    state->phase = PHASE_SWEEP;
+    if (optimal_menu_next(state->menu))
+        return DSE_OK;
+    state->begun = false;
+    return state->looks && state->least < INFINITY ? push(state, err) : DSE_OK;
+}
+
+/* The next spread, and all places of its loops; false: there is none below the best. */
+static bool begin_spread(struct optimal_search *state, struct dse_error *err, enum dse_status *status)
+{
+    bool valid;
+    const double least = least_of_others(state);
+    *status = DSE_OK;
+    if (least == INFINITY || optimal_is_beaten(state, least))
+        return false;
+    state->looks = state->n_swept == 0 || state->swept[0].cost > least;
+    state->present = state->looks ? state->at++ : pop(state).entry;
+    if (state->entry[state->present].choice != state->choice)
+        *status = optimal_choose_keeps(state, state->entry[state->present].choice, &valid, err);
+    optimal_spreads_get(&state->spreads, state->entry[state->present].place, &state->spread);
     optimal_spread_complete(&state->model, &state->spread);
     optimal_menu_begin(state->menu, &state->spread);
+    state->least = state->looks ? INFINITY : least;
     state->begun = true;
     state->delayed = false;
+    return true;
 }
 
 static bool is_worth_place(void *self, const struct optimal_spread *spread)
@@ -142,6 +195,14 @@ static void begin_walk(struct optimal_search *state)
     optimal_walk_start(state->walk, walk_limit(state));
     state->n_tile = 0;
     state->phase = PHASE_WALK;
+}
+
+/* Is there nothing that may have better mappings? Else the spread is put off, all its places together. */
+static bool begin_at_once(struct optimal_search *state)
+{
+    state->least = fmin(state->least, fmax(state->bound, state->entry[state->present].cost));
+    state->looks = state->menu->n_pick > 1 || state->least > least_of_others(state);
+    return !state->looks;
 }
 
 /* The least cycles of the spread, bandwidth by bandwidth. */
@@ -165,7 +226,7 @@ static enum dse_status sweep_delay(struct optimal_search *state, struct dse_erro
 /* The least energy of the spread; where it is ruled out, at least what does that. */
 static enum dse_status sweep_energy(struct optimal_search *state, struct dse_error *err)
 {
-    const double limit = optimal_known_limit(state, walk_limit(state));
+    const double limit = state->looks ? optimal_known_limit(state, walk_limit(state)) : walk_limit(state);
     DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[0], limit, &state->energy_j, err));
     optimal_known_energy(state, limit, state->energy_j);
     return DSE_OK;
@@ -175,47 +236,33 @@ static enum dse_status sweep_energy(struct optimal_search *state, struct dse_err
 static enum dse_status sweep_step(struct optimal_search *state, struct dse_error *err)
 {
     const struct objective *objective = optimal_objective(state);
-    const struct optimal_entry *entry = &state->entry[state->at];
-    bool valid;
-    if (entry->choice != state->choice)
-        DSE_TRY(optimal_choose_keeps(state, entry->choice, &valid, err));
-    if (!state->begun)
-        begin_spread(state);
     optimal_menu_pick(state->menu, &state->spread);
-    if (optimal_is_beaten(state, optimal_quick_cost(state, &state->spread))) {
-        next_spread(state);
-        return DSE_OK;
-    }
+    if (optimal_is_beaten(state, optimal_quick_cost(state, &state->spread)))
+        return next_places(state, err);
     state->delay = quick_cycles(state, &state->spread);
     state->mixed = false; /* walk_limit asks */
-    if (optimal_known_beaten(state)) {
-        next_spread(state);
-        return DSE_OK;
-    }
+    if (optimal_known_beaten(state))
+        return next_places(state, err);
     state->energy_j = 0;
     state->walk->n_beside = 0;
     state->n_split = 0;
     if (objective->energy_exponent > 0) {
         DSE_TRY(sweep_energy(state, err));
         if (state->energy_j == INFINITY ||
-            optimal_is_beaten(state, optimal_cost_of(state, state->energy_j, state->delay))) {
-            next_spread(state);
-            return DSE_OK;
-        }
+            optimal_is_beaten(state, optimal_cost_of(state, state->energy_j, state->delay)))
+            return next_places(state, err);
     }
     if (objective->delay_exponent > 0 || state->most_cycles < INFINITY)
         DSE_TRY(sweep_delay(state, err));
-    state->swept = optimal_cost_of(state, state->energy_j, state->delay);
-    if (!(state->swept < INFINITY) || optimal_is_beaten(state, state->swept)) {
-        next_spread(state);
-        return DSE_OK;
-    }
+    state->bound = optimal_cost_of(state, state->energy_j, state->delay);
+    if (!(state->bound < INFINITY) || optimal_is_beaten(state, state->bound))
+        return next_places(state, err);
+    if (state->looks && !begin_at_once(state))
+        return next_places(state, err);
     if (objective->energy_exponent > 0 &&
         optimal_menu_expand(state->menu, &state->spread, is_worth_place, state)) {
-        state->swept = 0;
-        if (state->menu->n_pick == 0)
-            next_spread(state);
-        return DSE_OK;
+        state->bound = 0;
+        return state->menu->n_pick == 0 ? next_places(state, err) : DSE_OK;
     }
     if (objective->energy_exponent <= 0) {
         double cycles;
@@ -288,10 +335,8 @@ static enum dse_status sweep_beside(struct optimal_search *state, double energy_
 /* The next delays: nothing is left of them, or they are taken apart, or walked through. */
 static enum dse_status split_step(struct optimal_search *state, struct dse_error *err)
 {
-    if (state->n_split == 0) {
-        next_spread(state);
-        return DSE_OK;
-    }
+    if (state->n_split == 0)
+        return next_places(state, err);
     const struct optimal_delays delays = state->split[--state->n_split];
     const double energy_j = energy_limit(state, delays.from);
     double share, least;
@@ -330,18 +375,19 @@ enum dse_status optimal_proof_step(struct optimal_search *state, enum engine_sto
                                    struct dse_error *err)
 {
     if (state->phase == PHASE_SWEEP) {
-        if (state->at < state->n_entry && !optimal_is_beaten(state, state->entry[state->at].cost))
+        enum dse_status status = DSE_OK;
+        if (state->begun || begin_spread(state, err, &status)) {
+            DSE_TRY(status);
             return sweep_step(state, err);
+        }
         *stop = engine_context_best(state->context) ? STOP_OPTIMAL : STOP_CONVERGED;
         return DSE_OK;
     }
     if (state->phase == PHASE_SPLIT)
         return split_step(state, err);
     for (uint32_t i = 0; i < STEP_TILES && engine_context_left(state->context) > 0; i++) {
-        if (optimal_is_beaten(state, state->swept)) {
-            next_spread(state);
-            return DSE_OK;
-        }
+        if (optimal_is_beaten(state, state->bound))
+            return next_places(state, err);
         if (!optimal_walk_next(state->walk) && state->walk->at == state->model.arch->n_level) {
             state->phase = PHASE_SPLIT;
             return DSE_OK;
@@ -354,11 +400,10 @@ enum dse_status optimal_proof_step(struct optimal_search *state, enum engine_sto
 
 double optimal_proof_bound(const struct optimal_search *state)
 {
-    double bound = engine_context_best_cost(state->context);
-    const bool only = state->begun && state->menu->n_pick == 1; /* no other places of the spread at hand */
-    if (state->at < state->n_entry)
-        bound = fmin(bound, fmax(only ? state->swept : 0, state->entry[state->at].cost));
-    if (state->at + 1 < state->n_entry)
-        bound = fmin(bound, state->entry[state->at + 1].cost);
+    double bound = fmin(engine_context_best_cost(state->context), least_of_others(state));
+    const bool only = state->menu->n_pick == 1; /* no other places of the spread at hand */
+    if (state->begun)
+        bound = fmin(bound, fmax(fmax(only ? state->bound : 0, state->looks ? 0 : state->least),
+                                 state->entry[state->present].cost));
     return bound * (1 - slack);
 }

@@ -23,6 +23,12 @@ struct optimal_entry {
     uint16_t place[ARCH_LEVEL_MAX];
 };
 
+/* A spread whose sweeps have not ruled it out. */
+struct optimal_swept {
+    double cost; /* at least */
+    uint32_t entry;
+};
+
 enum optimal_phase { PHASE_START, PHASE_SPREADS, PHASE_SWEEP, PHASE_WALK, PHASE_SPLIT };
 
 /* Mappings that take so many cycles, without latencies. */
@@ -53,7 +59,12 @@ struct optimal_search {
     double least_cycles;            /* of all mappings, without latencies */
     double most_cycles;             /* of those that count; INFINITY: no limit */
     struct optimal_entry *entry;    /* (n_entry) lowest cost first, once all are there */
-    uint32_t n_entry, room, at;
+    uint32_t n_entry, room, at;     /* those before `at` have been swept; `present` is at hand, when begun */
+    uint32_t present;
+    struct optimal_swept *swept; /* (n_swept) a heap of those to be walked through, lowest cost first */
+    uint32_t n_swept, swept_room;
+    bool looks;   /* the spread at hand is swept only; else what its places leave is walked through */
+    double least; /* of all its mappings, as far as its places have been swept */
     uint32_t choice, n_choice;    /* of what the levels keep: the model's, and how many there are */
     struct optimal_spread spread; /* the present one */
     struct optimal_menu *menu;    /* its places */
@@ -63,7 +74,7 @@ struct optimal_search {
     struct optimal_walk *walk;
     double delay;                     /* cycles that its mappings take at least, without latencies */
     double energy_j;                  /* joules */
-    double swept;                     /* cost of its mappings at least; 0 before the sweep */
+    double bound;                     /* cost of its mappings at these places at least; 0 before the sweep */
     double cycles[OPTIMAL_PRICE_MAX]; /* (n_price) what each bandwidth needs at least */
     uint32_t limiting;                /* the price with most of these, 0: none */
     uint32_t n_tile;                  /* tiles that the walk has seen */
