@@ -73,18 +73,26 @@ static bool parse_bool(const char *text, double *value)
     return false;
 }
 
+/* One of the words; where they are yes and no, among others, a switch in any spelling. */
+static bool parse_choice(const struct engine_option *option, const char *text, double *value)
+{
+    double on = 0;
+    const char *word = parse_bool(text, &on) ? (on != 0 ? "yes" : "no") : text;
+    for (size_t i = 0; i <= (size_t)option->highest; i++)
+        if (strcmp(text, option->choice[i]) == 0 || strcmp(word, option->choice[i]) == 0) {
+            *value = (double)i;
+            return true;
+        }
+    return false;
+}
+
 static bool parse_value(const struct engine_option *option, const char *text, double *value)
 {
     switch (option->kind) {
     case OPTION_BOOL:
         return parse_bool(text, value);
     case OPTION_CHOICE:
-        for (size_t i = 0; i <= (size_t)option->highest; i++)
-            if (strcmp(text, option->choice[i]) == 0) {
-                *value = (double)i;
-                return true;
-            }
-        return false;
+        return parse_choice(option, text, value);
     case OPTION_FILE: /* it is opened by who keeps what was read */
         *value = 0;
         return strcmp(text, "none") == 0;

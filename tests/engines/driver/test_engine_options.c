@@ -41,6 +41,26 @@ static void test_option_set_reads_every_kind(void **state)
     assert_true(value[4] == 0);
 }
 
+/* A choice that was a switch before takes the words of one. */
+static void test_option_set_reads_a_switch_among_choices(void **state)
+{
+    static const char *const rules[] = {"auto", "yes", "no"};
+    static const struct engine_option rule[] = {{"rule", "when", "", OPTION_CHOICE, 0, 0, 2, rules}};
+    static const struct engine engine = {.name = "sample", .option = rule, .n_option = 1};
+    static const struct {
+        const char *text;
+        double value;
+    } row[] = {{"auto", 0}, {"yes", 1}, {"true", 1}, {"1", 1}, {"no", 2}, {"False", 2}, {"off", 2}};
+    double value[1];
+    struct dse_error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        assert_int_equal(engine_option_set(&engine, "rule", row[i].text, value, &err), DSE_OK);
+        assert_true(value[0] == row[i].value);
+    }
+    assert_int_equal(engine_option_set(&engine, "rule", "maybe", value, &err), DSE_BAD_INPUT);
+}
+
 /* XXH3-64 of the empty text is 2d06800538d394c2 (xxHash's own test vectors), of which 53 bits are left. */
 static void test_files_are_told_apart_by_their_bytes(void **state)
 {
@@ -90,6 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_option_set_reads_every_kind),
+        cmocka_unit_test(test_option_set_reads_a_switch_among_choices),
         cmocka_unit_test(test_files_are_told_apart_by_their_bytes),
         cmocka_unit_test(test_option_set_refuses_with_what_is_accepted),
         cmocka_unit_test(test_stop_text_names_every_reason),
