@@ -31,16 +31,24 @@ static uint64_t bound_of(const struct schedule_pricer *pricer, const struct fuse
     return hooks->bound_cycle ? hooks->bound_cycle(pricer, result) : 0;
 }
 
+enum dse_status schedule_bound(const struct schedule_pricer *pricer, const struct fused_result *result,
+                               uint64_t *bound_cycle, struct dse_error *err)
+{
+    *bound_cycle = bound_of(pricer, result);
+    if (result->cycle >= *bound_cycle)
+        return DSE_OK;
+    return dse_fail(err, DSE_INTERNAL,
+                    "accounting %s: a schedule of %" PRIu64 " cycles is below its bound of %" PRIu64,
+                    pricer->accounting->name, result->cycle, *bound_cycle);
+}
+
 static enum dse_status price(const struct schedule_pricer *pricer, const struct fused_schedule *schedule,
                              struct arena *scratch, struct fused_trace *trace, struct fused_result *result,
                              struct dse_error *err)
 {
+    uint64_t bound_cycle;
     DSE_TRY(pricer->accounting->schedule->evaluate(pricer, schedule, scratch, trace, result, err));
-    if (result->fault == FUSED_OK && result->cycle < bound_of(pricer, result))
-        return dse_fail(err, DSE_INTERNAL,
-                        "accounting %s: a schedule of %" PRIu64 " cycles is below its bound of %" PRIu64,
-                        pricer->accounting->name, result->cycle, bound_of(pricer, result));
-    return DSE_OK;
+    return result->fault == FUSED_OK ? schedule_bound(pricer, result, &bound_cycle, err) : DSE_OK;
 }
 
 enum dse_status schedule_price(const struct schedule_pricer *pricer, const struct fused_schedule *schedule,
@@ -70,23 +78,29 @@ enum dse_status schedule_price_detail(const struct schedule_pricer *pricer,
     return pricer->accounting->schedule->tiles(pricer, schedule, &out->tiles, err);
 }
 
-enum dse_status schedule_metrics(const struct schedule_pricer *pricer, const struct fused_schedule *schedule,
-                                 const struct fused_result *result, struct metrics *out,
-                                 struct dse_error *err)
+void schedule_metrics_of(const struct schedule_pricer *pricer, const struct fused_result *result,
+                         const struct core_cost *tiles, struct metrics *out)
 {
     const struct architecture *arch = pricer->task.arch;
-    struct core_cost tiles;
     metrics_init(out);
-    DSE_TRY(pricer->accounting->schedule->tiles(pricer, schedule, &tiles, err));
     out->latency_cycle = result->cycle;
     out->latency_s = (double)result->cycle / arch->clock_hz;
     out->energy_j = result->energy_j;
-    out->energy_mac_j = tiles.mac_energy_j;
-    out->energy_buffer_j = tiles.buffer_energy_j + tiles.local_energy_j;
-    out->energy_noc_j = tiles.bus_energy_j;
+    out->energy_mac_j = tiles->mac_energy_j;
+    out->energy_buffer_j = tiles->buffer_energy_j + tiles->local_energy_j;
+    out->energy_noc_j = tiles->bus_energy_j;
     out->energy_dram_j = result->dram_energy_j;
     out->dram_byte = (double)result->dram_byte;
     out->n_mac = network_macs(pricer->task.network, pricer->task.batch);
     out->utilization = (double)out->n_mac / ((double)arch->mac.instances * (double)out->latency_cycle);
+}
+
+enum dse_status schedule_metrics(const struct schedule_pricer *pricer, const struct fused_schedule *schedule,
+                                 const struct fused_result *result, struct metrics *out,
+                                 struct dse_error *err)
+{
+    struct core_cost tiles;
+    DSE_TRY(pricer->accounting->schedule->tiles(pricer, schedule, &tiles, err));
+    schedule_metrics_of(pricer, result, &tiles, out);
     return DSE_OK;
 }

@@ -88,6 +88,12 @@ DSE_MUST_CHECK enum dse_status schedule_price_detail(const struct schedule_price
                                                      struct arena *arena, struct schedule_detail *out,
                                                      struct dse_error *err);
 
+/* The accounting's bound of a schedule with these totals and no fault; 0: none is known. DSE_INTERNAL: they
+ * are below it. */
+DSE_MUST_CHECK enum dse_status schedule_bound(const struct schedule_pricer *pricer,
+                                              const struct fused_result *result, uint64_t *bound_cycle,
+                                              struct dse_error *err);
+
 /* The shared metrics of a schedule without a fault; the energy of MACs and vector operations is
  * energy_mac_j, that of global buffer, L1 and OL2 energy_buffer_j, that of the buses energy_noc_j. Errors of
  * the tiles' scheduler. */
@@ -95,5 +101,9 @@ DSE_MUST_CHECK enum dse_status schedule_metrics(const struct schedule_pricer *pr
                                                 const struct fused_schedule *schedule,
                                                 const struct fused_result *result, struct metrics *out,
                                                 struct dse_error *err);
+
+/* The same from the totals of a schedule and of its tiles. */
+void schedule_metrics_of(const struct schedule_pricer *pricer, const struct fused_result *result,
+                         const struct core_cost *tiles, struct metrics *out);
 
 #endif

@@ -137,8 +137,12 @@ static enum dse_status find_start(struct state *state, struct engine_context *co
     if (engine_context_option(context, OPTION_FALLBACK) ||
         engine_context_option(context, OPTION_TILING) == TILING_TUNED)
         return offer_unfused(state, context, err);
-    DSE_TRY(soma_initial_lfa(search, SOMA_MOVES_COCCO, search->machine.buffer_byte, NULL,
-                             &state->unfused.start, &state->unfused.price, err));
+    const enum dse_status status = soma_initial_lfa(search, SOMA_MOVES_COCCO, search->machine.buffer_byte,
+                                                    NULL, &state->unfused.start, &state->unfused.price, err);
+    if (!search->context.compat && (status == DSE_LIMIT || state->unfused.price.is_long))
+        return offer_unfused(state, context, err); /* which may be long */
+    if (status != DSE_OK)
+        return status;
     state->begun = !soma_search_is_over(search);
     return DSE_OK;
 }
@@ -150,6 +154,10 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     DSE_TRY(find_start(state, context, err));
     if (soma_search_is_over(search))
         return DSE_OK;
+    if (state->unfused.price.is_long) {
+        *stop = STOP_CONVERGED;
+        return DSE_OK;
+    }
     if (isfinite(state->unfused.price.cost))
         return make_starts(state, context, err);
     *stop = STOP_CONVERGED;

@@ -468,6 +468,10 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     struct run *run = &state->run[0];
     run->phase = TWO_STAGE;
     DSE_TRY(offer_unfused(run, context, err));
+    if (run->unfused.price.is_long) {
+        *stop = soma_search_is_over(&run->task.search) ? *stop : STOP_CONVERGED;
+        return DSE_OK;
+    }
     DSE_TRY(find_first_seeds(state, context, err));
     if (run->task.scheduled.network->n_cut > 0 && state->n_part <= SEED_PARTS &&
         !soma_search_is_over(&run->task.search))

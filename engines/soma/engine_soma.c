@@ -176,9 +176,12 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     struct soma_unfused *unfused = &state->unfused;
     DSE_TRY(offer_unfused(state, context, unfused, err));
     soma_two_stage_begin_at(&state->search, &unfused->tuned, &unfused->price);
-    if (isfinite(unfused->price.cost) || soma_search_is_over(&state->task.search))
+    if ((isfinite(unfused->price.cost) && !unfused->price.is_long) ||
+        soma_search_is_over(&state->task.search))
         return DSE_OK;
     *stop = STOP_CONVERGED;
+    if (unfused->price.is_long)
+        return DSE_OK;
     return soma_late_start(context, &state->task, &unfused->start, &unfused->price, &state->scratch, err);
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/yaml_tree.h"
+#include "engines/soma/long_schedule.h"
 #include "engines/soma/machine/lower.h"
 #include "engines/soma/notation/tile_plan.h"
 #include "engines/soma/notation/unroll.h"
@@ -44,16 +45,14 @@ static void put_own(const struct soma_task *task, const struct soma_lfa *lfa,
 }
 
 /* Everything of an engine_schedule but its text, of a schedule that was priced without a fault. */
-static enum dse_status sum_up(const struct soma_task *task, const struct soma_lfa *lfa,
-                              const struct fused_schedule *fused, const struct fused_result *result,
-                              struct engine_schedule *totals, struct dse_error *err)
+static void sum_up(const struct soma_task *task, const struct soma_lfa *lfa,
+                   const struct fused_schedule *fused, const struct fused_result *result,
+                   const struct metrics *metrics, struct engine_schedule *totals)
 {
-    const struct schedule_pricer *pricer = task->core.pricer;
     engine_schedule_init(totals);
-    DSE_TRY(schedule_metrics(pricer, fused, result, &totals->metrics, err));
-    totals->accounting = soma_core_accounting(task->core.choice.core, pricer->accounting);
+    totals->metrics = *metrics;
+    totals->accounting = soma_core_accounting(task->core.choice.core, task->core.pricer->accounting);
     put_own(task, lfa, fused, result, totals);
-    return DSE_OK;
 }
 
 /* The DLSA as the text form has it. */
@@ -123,28 +122,60 @@ static bool is_given_up(const struct soma_task *task, const struct fused_schedul
     return fused->n_tile > SOMA_INSTANT_TILES && soma_context_is_over(&task->search.context);
 }
 
-/* `double_buffered`: the schedule is known to be what the parser gives the LFA. `start_s`: since when it is
- * being made, on clock_wall_s. */
+static bool is_better(struct engine_context *context, const struct soma_task *task,
+                      const struct fused_result *result)
+{
+    const double latency_s = (double)result->cycle / task->search.clock_hz;
+    return objective_cost_of(&task->search.objective, result->energy_j, latency_s) <
+           engine_context_best_cost(context);
+}
+
+/* With its text form, in which `dlsa` NULL is double buffering. `start_s`: since when it is being made, on
+ * clock_wall_s. */
+static enum dse_status hand_over(struct engine_context *context, const struct soma_task *task,
+                                 const struct soma_lfa *lfa, const struct soma_dlsa *dlsa,
+                                 const struct fused_schedule *fused, double start_s,
+                                 struct engine_schedule *totals, struct dse_error *err)
+{
+    struct text_buffer text;
+    text_init(&text);
+    soma_write(task->graph.network, task->search.context.compat, lfa, dlsa, fused, SOMA_NAMED_MAX, &text);
+    soma_core_write(task->core.choice, &text);
+    totals->text = text.data;
+    totals->text_length = text.length;
+    enum dse_status status = DSE_OK;
+    if (text.failed)
+        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text");
+    else if (text.length <= YAML_FILE_MAX_BYTE)
+        status = engine_context_offer(context, totals, err);
+    else
+        say_too_long(context, fused, text.length);
+    text_free(&text);
+    engine_context_reserve(context, soma_search_reserve(clock_wall_s() - start_s));
+    return status;
+}
+
+/* `double_buffered`: the schedule is known to be what the parser gives the LFA. */
 static enum dse_status offer(struct engine_context *context, const struct soma_task *task,
                              const struct soma_lfa *lfa, const struct fused_schedule *fused,
                              bool double_buffered, const struct soma_stage1 *stage1, double start_s,
                              struct arena *scratch, struct dse_error *err)
 {
+    const struct schedule_pricer *pricer = task->core.pricer;
     struct fused_result result;
+    struct metrics metrics;
     struct engine_schedule totals;
     struct soma_dlsa dlsa;
-    struct text_buffer text;
     if (is_given_up(task, fused))
         return DSE_OK;
-    DSE_TRY(schedule_price(task->core.pricer, fused, scratch, &result, err));
+    DSE_TRY(schedule_price(pricer, fused, scratch, &result, err));
     if (task->fold && result.fault != FUSED_OK)
         return DSE_OK; /* repetitions that read other things than the first one */
     DSE_TRY(no_fault(&result, err));
-    double latency_s = (double)result.cycle / task->search.clock_hz;
-    if (objective_cost_of(&task->search.objective, result.energy_j, latency_s) >=
-        engine_context_best_cost(context))
+    if (!is_better(context, task, &result))
         return DSE_OK;
-    DSE_TRY(sum_up(task, lfa, fused, &result, &totals, err));
+    DSE_TRY(schedule_metrics(pricer, fused, &result, &metrics, err));
+    sum_up(task, lfa, fused, &result, &metrics, &totals);
     DSE_TRY(dlsa_of(fused, scratch, &dlsa, err));
     if (!double_buffered)
         DSE_TRY(is_default(task, lfa, fused, scratch, &double_buffered, err));
@@ -158,23 +189,51 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
     }
     if (is_given_up(task, fused))
         return DSE_OK;
-    text_init(&text);
-    soma_write(task->graph.network, task->search.context.compat, lfa, double_buffered ? NULL : &dlsa, fused,
-               SOMA_NAMED_MAX, &text);
-    soma_core_write(task->core.choice, &text);
-    totals.text = text.data;
-    totals.text_length = text.length;
-    enum dse_status status = DSE_OK;
-    if (text.failed)
-        status = dse_fail(err, DSE_NO_MEMORY, "out of memory for a schedule's text");
-    else if (text.length <= YAML_FILE_MAX_BYTE)
-        status = engine_context_offer(context, &totals, err);
-    else
-        say_too_long(context, fused, text.length);
-    text_free(&text);
-    engine_context_reserve(context, soma_search_reserve(clock_wall_s() - start_s));
+    return hand_over(context, task, lfa, double_buffered ? NULL : &dlsa, fused, start_s, &totals, err);
+}
+
+/* ---- what is too long to be held as a whole (long_schedule.h) ---- */
+
+/* Its totals; with a fault, none. */
+static enum dse_status sum_up_long(const struct soma_task *task, const struct soma_lfa *lfa, bool place,
+                                   struct soma_long *found, struct engine_schedule *totals,
+                                   struct dse_error *err)
+{
+    const struct schedule_pricer *pricer = task->core.pricer;
+    const struct soma_search whole = soma_task_whole(task);
+    struct metrics metrics;
+    struct arena arena;
+    arena_init(&arena);
+    const enum dse_status status =
+        soma_long_evaluate(&whole.context, pricer, lfa, SOMA_RUN_TILES, place, &arena, found, err);
+    if (status == DSE_OK && !found->has_fault) {
+        schedule_metrics_of(pricer, &found->detail.result, &found->detail.tiles, &metrics);
+        sum_up(task, lfa, &found->fused, &found->detail.result, &metrics, totals);
+    }
+    arena_free(&arena);
     return status;
 }
+
+static enum dse_status offer_long(struct engine_context *context, const struct soma_task *task,
+                                  const struct soma_lfa *lfa, double start_s, struct dse_error *err)
+{
+    struct soma_long found;
+    struct engine_schedule totals;
+    DSE_TRY(sum_up_long(task, lfa, false, &found, &totals, err));
+    if (found.fault.what == SOMA_OVER)
+        return DSE_OK;
+    if (found.fault.what != SOMA_OK)
+        return dse_fail(err, DSE_INTERNAL, "a fusion of layers was found that is not valid: %s",
+                        soma_fault_text(found.fault.what));
+    if (found.has_fault && task->fold)
+        return DSE_OK; /* as in `offer` */
+    DSE_TRY(no_fault(&found.detail.result, err));
+    return is_better(context, task, &found.detail.result)
+               ? hand_over(context, task, lfa, NULL, &found.fused, start_s, &totals, err)
+               : DSE_OK;
+}
+
+/* ---- repetitions ---- */
 
 /* What passes from repetition to repetition, and into and out of them, stays in the buffer. */
 static void join_repetitions(const struct network_fold *fold, const struct soma_lfa *folded,
@@ -269,7 +328,12 @@ static enum dse_status can_order(const struct soma_task *task, const struct soma
     struct fused_schedule fused;
     struct soma_fault_info fault;
     DSE_TRY(unroll(task, lfa, false, arena, &whole, err));
-    DSE_TRY(soma_parse(&search.context, &whole, arena, &fused, &fault, err));
+    const enum dse_status status = soma_parse(&search.context, &whole, arena, &fused, &fault, err);
+    *can = false;
+    if (status == DSE_LIMIT) /* it is long */
+        arena_reset(arena);
+    if (status != DSE_OK)
+        return status == DSE_LIMIT ? DSE_OK : status;
     *can = fault.what != SOMA_OK || fused.n_dram <= OWN_ORDER_MAX;
     arena_reset(arena);
     return DSE_OK;
@@ -313,7 +377,11 @@ enum dse_status soma_offer_lfa(struct engine_context *context, const struct soma
     struct soma_lfa whole = *lfa;
     if (task->fold)
         DSE_TRY(unroll(task, lfa, false, scratch, &whole, err));
-    DSE_TRY(soma_parse(&search.context, &whole, scratch, &fused, &fault, err));
+    const enum dse_status status = soma_parse(&search.context, &whole, scratch, &fused, &fault, err);
+    if (status == DSE_LIMIT && !search.context.compat)
+        return offer_long(context, task, &whole, start_s, err);
+    if (status != DSE_OK)
+        return status;
     if (fault.what == SOMA_OVER)
         return DSE_OK;
     if (fault.what != SOMA_OK)
@@ -345,6 +413,24 @@ static enum dse_status go_on(const struct soma_task *task, const struct fused_sc
     return is_given_up(task, fused) ? dse_fail(err, DSE_INTERRUPTED, "interrupted") : DSE_OK;
 }
 
+static enum dse_status read_back_long(const struct soma_task *task, const struct soma_lfa *lfa,
+                                      struct engine_schedule *again, struct dse_error *err)
+{
+    struct soma_long found;
+    DSE_TRY(sum_up_long(task, lfa, true, &found, again, err));
+    if (found.fault.what == SOMA_OVER)
+        return dse_fail(err, DSE_INTERRUPTED, "interrupted");
+    if (found.fault.what != SOMA_OK)
+        return dse_fail(err, DSE_INTERNAL, "%s", soma_fault_text(found.fault.what));
+    DSE_TRY(no_fault(&found.detail.result, err));
+    struct soma_metrics own = soma_metrics_get(again);
+    own.placed = found.placed;
+    if (found.placed)
+        own.n_split_tensor = found.n_split;
+    soma_metrics_put(&own, again);
+    return DSE_OK;
+}
+
 static enum dse_status read_back(const struct soma_task *task, const struct engine_schedule *found,
                                  struct arena *arena, struct engine_schedule *again, struct dse_error *err)
 {
@@ -353,11 +439,16 @@ static enum dse_status read_back(const struct soma_task *task, const struct engi
     struct soma_fault_info fault;
     struct fused_schedule fused;
     struct fused_result result;
+    struct metrics metrics;
     bool has_dlsa;
     const struct soma_search whole = soma_task_whole(task);
     DSE_TRY(soma_read("schedule", found->text, found->text_length, task->graph.network, arena, &lfa, &dlsa,
                       &has_dlsa, err));
-    DSE_TRY(soma_parse(&whole.context, &lfa, arena, &fused, &fault, err));
+    const enum dse_status status = soma_parse(&whole.context, &lfa, arena, &fused, &fault, err);
+    if (status == DSE_LIMIT && !has_dlsa && !whole.context.compat)
+        return read_back_long(task, &lfa, again, err);
+    if (status != DSE_OK)
+        return status;
     if (fault.what == SOMA_OVER)
         return dse_fail(err, DSE_INTERRUPTED, "interrupted");
     if (fault.what != SOMA_OK)
@@ -368,7 +459,8 @@ static enum dse_status read_back(const struct soma_task *task, const struct engi
     DSE_TRY(schedule_price(task->core.pricer, &fused, arena, &result, err));
     DSE_TRY(no_fault(&result, err));
     DSE_TRY(go_on(task, &fused, err));
-    DSE_TRY(sum_up(task, &lfa, &fused, &result, again, err));
+    DSE_TRY(schedule_metrics(task->core.pricer, &fused, &result, &metrics, err));
+    sum_up(task, &lfa, &fused, &result, &metrics, again);
     return put_places(task, &fused, arena, again, err);
 }
 

@@ -5,70 +5,9 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "base/yaml.h"
 #include "costmodel/model/network_cut.h"
 #include "engines/soma/notation/notation.h"
 #include "engines/soma/stream_parts.h"
-
-/* ---- by a text ---- */
-
-static enum dse_status read_cut(const struct yaml_doc *doc, const struct ynode *node,
-                                const struct network *network, struct network_cut *cut, struct dse_error *err)
-{
-    static const char *const key[] = {"layer", "outputs", "inputs", "joined"};
-    const struct ynode *layer = NULL, *outputs = yaml_find(node, "outputs"),
-                       *inputs = yaml_find(node, "inputs"), *joined = yaml_find(node, "joined");
-    uint64_t k = 1, c = 1;
-    struct dse_error inner = {0};
-    DSE_TRY(yaml_check_keys(doc, node, "a cut", key, sizeof key / sizeof *key, err));
-    DSE_TRY(yaml_require(doc, node, "a cut", "layer", &layer, err));
-    DSE_TRY(yaml_text(doc, layer, "layer", &cut->layer, err));
-    if (outputs)
-        DSE_TRY(yaml_u64(doc, outputs, "outputs", 1, NETWORK_DIM_MAX, &k, err));
-    if (inputs)
-        DSE_TRY(yaml_u64(doc, inputs, "inputs", 1, NETWORK_DIM_MAX, &c, err));
-    cut->joined = false;
-    if (joined)
-        DSE_TRY(yaml_bool(doc, joined, "joined", &cut->joined, err));
-    cut->k = (uint32_t)k;
-    cut->c = (uint32_t)c;
-    return network_cut_check(network, cut, &inner) == DSE_OK
-               ? DSE_OK
-               : yaml_fail(doc, node, err, "%.700s", inner.text);
-}
-
-static enum dse_status read_cuts(const struct yaml_doc *doc, const struct soma_scheduled *given,
-                                 struct arena *arena, struct soma_scheduled *out, struct dse_error *err)
-{
-    const struct ynode *cuts = yaml_find(doc->root, "cuts");
-    struct dse_error inner = {0};
-    *out = *given;
-    if (!cuts)
-        return DSE_OK;
-    DSE_TRY(yaml_is_sequence(doc, cuts, "cuts", err));
-    struct network_cut *cut = arena_alloc(arena, cuts->n_item, sizeof *cut);
-    struct network *made = arena_alloc(arena, 1, sizeof *made);
-    DSE_TRY(arena_check(arena, "the cuts of a schedule", err));
-    for (size_t i = 0; i < cuts->n_item; i++)
-        DSE_TRY(read_cut(doc, cuts->item[i], given->network, &cut[i], err));
-    const enum dse_status status =
-        network_cut(given->network, cut, (uint32_t)cuts->n_item, arena, made, &inner);
-    out->network = made;
-    return status == DSE_OK ? DSE_OK : dse_fail_at(err, status, doc->path, cuts->line, "%.700s", inner.text);
-}
-
-enum dse_status soma_parts_read(const char *name, const char *bytes, size_t length,
-                                const struct soma_scheduled *given, struct arena *arena,
-                                struct soma_scheduled *out, struct dse_error *err)
-{
-    struct yaml_doc doc;
-    DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
-    const enum dse_status status = read_cuts(&doc, given, arena, out, err);
-    yaml_doc_free(&doc);
-    return status;
-}
-
-/* ---- by the rule ---- */
 
 enum { NUMBER_MAX = 32 };
 
@@ -440,33 +379,97 @@ static enum dse_status check_number(const struct rule *rule, struct dse_error *e
         text_thousands(NETWORK_PART_MAX, limit, sizeof limit));
 }
 
-/* What all tiles of layer l read and make, at least: parts along K read all input channels unless they have
- * groups of their own, and parts along C make all output channels. */
-static double tile_bytes(const struct rule *rule, uint32_t l)
+/* Tiles of layer l in these parts, with those of the sums: as many rows and columns as double buffering
+ * leaves room for beside the weights of two parts. Not finite: they do not fit. */
+static double tiles_of(const struct rule *rule, uint32_t l, uint32_t k, uint32_t c)
+{
+    const struct layer part = network_cut_largest(rule->network, l, k, c);
+    const double room = (double)rule->by->buffer_byte, places = rule->batch * (double)part.p * part.q;
+    struct need need;
+    if (!parts_fit(rule, l, k, c, rule->by->share, &need))
+        return INFINITY;
+    const double beside = room - (2 + (need.again > 0)) * need.held;
+    const double n = (double)k * c * ceil(places / floor(beside / (2 * (need.in + need.out))));
+    const double sum = 2.0 * (c + 1) * part.k * rule->by->word_byte;
+    return c > 1 ? n + k * ceil(places / floor(room / sum)) : n;
+}
+
+/* Of a layer that is whole, or that fits in no way, every tile is in the buffer with what it reads and makes:
+ * parts along K read all input channels unless they have groups of their own. */
+static double least_tiles_of(const struct rule *rule, uint32_t l)
 {
     const struct layer *layer = &rule->network->layer[l];
     const struct parts *parts = &rule->parts[l];
+    const double doubled = parts->need.held > 0 ? tiles_of(rule, l, parts->k, parts->c) : INFINITY;
+    if (isfinite(doubled) && (parts->k > 1 || parts->c > 1))
+        return doubled;
     const struct layer part = network_cut_largest(rule->network, l, parts->k, parts->c);
     const double reads = parts->c > 1 || part.c == layer->c ? parts->k : 1;
     const double made = need_of(rule, layer).out * layer->p * layer->q;
-    return rule->batch * (reads * input_of(rule, layer, layer->p, layer->q) + parts->c * made);
+    const double byte = reads * input_of(rule, layer, layer->p, layer->q) + parts->c * made;
+    return rule->batch * byte / (double)rule->by->buffer_byte;
 }
 
-/* Every tile is in the buffer with what it reads and makes. */
+static double all_tiles(const struct rule *rule)
+{
+    double n = 0;
+    for (uint32_t l = 0; l < rule->network->n_layer; l++)
+        n += least_tiles_of(rule, l);
+    return n;
+}
+
+/* Other parts of layer l: those that make the fewest tiles. */
+static void cut_into_few_tiles(const struct rule *rule, uint32_t l)
+{
+    struct parts *parts = &rule->parts[l];
+    const uint32_t c_max = rule->network->layer[l].c;
+    double least = tiles_of(rule, l, parts->k, parts->c);
+    for (uint32_t c = 1; c <= c_max; c += (c + 7) / 8)
+        for (uint32_t k = fewest(rule, l, c, rule->by->share); k > 0;
+             k = network_cut_k_next(rule->network, l, k + 1 + k / 8)) {
+            if (c > network_cut_c_max(rule->network, l, k))
+                continue;
+            const double n = tiles_of(rule, l, k, c);
+            if (n >= least)
+                continue;
+            least = n;
+            parts->k = k;
+            parts->c = c;
+        }
+    if (isfinite(least))
+        (void)parts_fit(rule, l, parts->k, parts->c, rule->by->share, &parts->need);
+}
+
+/* Where parts make so many tiles that a schedule of them is not held as a whole, and twice that: those of few
+ * input channels, although their partial sums go out and in again, leave room for tiles of many rows. */
+static enum dse_status cut_for_few_tiles(const struct rule *rule, struct dse_error *err)
+{
+    if (rule->by->streams || all_tiles(rule) <= 2.0 * SOMA_TILE_MAX)
+        return DSE_OK;
+    for (uint32_t l = 0; l < rule->network->n_layer; l++)
+        if (rule->parts[l].need.held > 0 && (rule->parts[l].k > 1 || rule->parts[l].c > 1))
+            cut_into_few_tiles(rule, l);
+    align_seconds(rule);
+    cut_alike(rule);
+    join_many(rule);
+    cut_alike(rule);
+    return check_number(rule, err);
+}
+
 static enum dse_status check_tiles(const struct rule *rule, struct dse_error *err)
 {
     char n_tile[NUMBER_MAX], byte[NUMBER_MAX], limit[NUMBER_MAX];
-    double n = 0;
-    for (uint32_t l = 0; l < rule->network->n_layer; l++)
-        n += tile_bytes(rule, l) / (double)rule->by->buffer_byte;
-    if (n <= SOMA_TILE_MAX)
+    const double n = all_tiles(rule);
+    if (n <= SOMA_LONG_TILE_MAX)
         return DSE_OK;
-    return dse_fail(err, DSE_LIMIT,
-                    "network %s: the maps of its layers go through a buffer of %s bytes in %s tiles at "
-                    "least; a schedule has at most %s",
-                    rule->network->name, text_thousands(rule->by->buffer_byte, byte, sizeof byte),
-                    text_thousands((uint64_t)fmin(n, 0x1p62), n_tile, sizeof n_tile),
-                    text_thousands(SOMA_TILE_MAX, limit, sizeof limit));
+    return dse_fail(
+        err, DSE_LIMIT,
+        "network %s: the maps of its layers go through a buffer of %s bytes in %s tiles at "
+        "least; a schedule has at most %s: take a larger buffer, or less of the network (a shorter "
+        "sequence, fewer samples)",
+        rule->network->name, text_thousands(rule->by->buffer_byte, byte, sizeof byte),
+        text_thousands((uint64_t)fmin(n, 0x1p62), n_tile, sizeof n_tile),
+        text_thousands(SOMA_LONG_TILE_MAX, limit, sizeof limit));
 }
 
 /* What follows from parts that must be. */
@@ -551,6 +554,7 @@ enum dse_status soma_parts_by_rule(const struct soma_scheduled *given, const str
     if (any)
         DSE_TRY(fit_together(&rule, err));
     DSE_TRY(cut_streams(&rule, arena, &any, err));
+    DSE_TRY(cut_for_few_tiles(&rule, err));
     DSE_TRY(check_tiles(&rule, err));
     return any ? cut_network(&rule, arena, out, err) : DSE_OK;
 }

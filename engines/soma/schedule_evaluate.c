@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "costmodel/fused/accounting_soma.h"
+#include "engines/soma/long_schedule.h"
 #include "engines/soma/notation/graph.h"
 #include "engines/soma/parts.h"
 
@@ -17,6 +18,18 @@ const char *soma_schedule_kind_text(enum fused_tensor_kind kind)
 {
     static const char *const text[] = {"ifmap", "weights", "ofmap", "local"};
     return text[kind];
+}
+
+enum dse_status soma_schedule_listed(const struct soma_schedule *s, struct dse_error *err)
+{
+    char n[NUMBER_MAX], most[NUMBER_MAX];
+    if (!s->is_long)
+        return DSE_OK;
+    return dse_fail(
+        err, DSE_LIMIT,
+        "the schedule has %s tiles, and tiles, tensors, instructions and times are listed of %s at "
+        "most; the report summary has its totals",
+        text_thousands(s->fused.n_tile, n, sizeof n), text_thousands(SOMA_TILE_MAX, most, sizeof most));
 }
 
 /* "tensor 12, the weights of conv1 (9,408 bytes)" */
@@ -68,7 +81,8 @@ static enum dse_status overflow(const struct soma_schedule *s, const char *path,
     if (at < 0)
         snprintf(tile, sizeof tile, "before the first tile");
     else
-        snprintf(tile, sizeof tile, "at position %d (tile %u of %.60s)", at, s->fused.tile[at].index,
+        snprintf(tile, sizeof tile, "at position %llu (tile %u of %.60s)",
+                 (unsigned long long)s->first + (unsigned)at, s->fused.tile[at].index,
                  s->network->layer[s->fused.tile[at].layer].name);
     return dse_fail_at(
         err, DSE_BAD_INPUT, path, 0,
@@ -139,6 +153,31 @@ static enum dse_status apply(const struct soma_dlsa *dlsa, const char *path, str
     return status == DSE_OK ? DSE_OK : dse_fail_at(err, status, path, 0, "%s", inner.text);
 }
 
+/* In runs, of which none is kept. */
+static enum dse_status evaluate_long(struct soma_schedule *s, const char *path,
+                                     const struct soma_context *context, const struct schedule_pricer *pricer,
+                                     struct dse_error *err)
+{
+    struct soma_long found;
+    struct dse_error why = {0};
+    struct arena arena;
+    arena_init(&arena);
+    enum dse_status status =
+        soma_long_evaluate(context, pricer, &s->lfa, SOMA_RUN_TILES, false, &arena, &found, &why);
+    s->is_long = true;
+    s->first = found.first;
+    s->fused = found.fused;
+    s->detail = found.detail;
+    if (status != DSE_OK)
+        status = dse_fail(err, status, "%s", why.text);
+    else if (found.fault.what != SOMA_OK)
+        status = parse_fault(s, &found.fault, why.text, path, err);
+    else if (found.has_fault)
+        status = fault_message(s, path, err);
+    arena_free(&arena);
+    return status;
+}
+
 static enum dse_status evaluate(struct soma_schedule *s, const char *path, const char *text, size_t length,
                                 const struct schedule_pricer *pricer, struct arena *arena,
                                 struct dse_error *err)
@@ -154,11 +193,16 @@ static enum dse_status evaluate(struct soma_schedule *s, const char *path, const
     s->machine = pricer->machine;
     s->buffer = pricer->buffer;
     DSE_TRY(soma_read(path, text, length, s->network, arena, &s->lfa, &dlsa, &s->has_dlsa, err));
+    s->n_layer_group = 0;
+    for (uint32_t g = 0; g < s->lfa.n_flc; g++)
+        s->n_layer_group += s->lfa.dram_cut[g];
     DSE_TRY(soma_graph_init(s->network, arena, &graph, err));
     graph.word_byte = pricer->word_byte;
     graph.streams = pricer->streams;
     struct dse_error why = {0};
     enum dse_status status = soma_parse(&context, &s->lfa, arena, &s->fused, &fault, &why);
+    if (status == DSE_LIMIT && !s->has_dlsa && !context.compat)
+        return evaluate_long(s, path, &context, pricer, err);
     if (status != DSE_OK)
         return dse_fail(err, status, "%s", why.text);
     if (fault.what != SOMA_OK)
@@ -167,9 +211,6 @@ static enum dse_status evaluate(struct soma_schedule *s, const char *path, const
         DSE_TRY(apply(&dlsa, path, &s->fused, err));
     DSE_TRY(number_transfers(s, arena, err));
     DSE_TRY(schedule_price_detail(pricer, &s->fused, arena, &s->detail, err));
-    s->n_layer_group = 0;
-    for (uint32_t g = 0; g < s->lfa.n_flc; g++)
-        s->n_layer_group += s->lfa.dram_cut[g];
     return s->detail.result.fault == FUSED_OK ? DSE_OK : fault_message(s, path, err);
 }
 

@@ -30,6 +30,10 @@ struct soma_schedule {
     uint32_t buffer; /* level of the architecture */
     struct fused_schedule fused;
     struct schedule_detail detail;
+    /* It was evaluated in runs (long_schedule.h): `fused` has numbers alone, and there is no trace. With a
+     * fault they are those of a run, which begins at position `first` of the schedule. */
+    bool is_long;
+    uint64_t first;
     uint32_t *place; /* (n_tensor) in the DRAM order; UINT32_MAX: never moved */
 };
 
@@ -40,6 +44,10 @@ struct soma_schedule {
 DSE_MUST_CHECK enum dse_status soma_schedule_evaluate(struct soma_schedule *schedule, const char *path,
                                                       const char *text, size_t length, struct arena *arena,
                                                       struct dse_error *err);
+
+/* Whether its tiles and tensors can be listed. DSE_LIMIT: it is long. */
+DSE_MUST_CHECK enum dse_status soma_schedule_listed(const struct soma_schedule *schedule,
+                                                    struct dse_error *err);
 
 /* "ifmap", "weights", "ofmap" or "local"; never NULL. */
 const char *soma_schedule_kind_text(enum fused_tensor_kind kind);

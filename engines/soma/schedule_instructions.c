@@ -180,6 +180,7 @@ static enum dse_status lower_and_fill(const struct soma_schedule *s, struct aren
 enum dse_status soma_report_instructions(const void *schedule, struct report *report, struct dse_error *err)
 {
     struct arena arena;
+    DSE_TRY(soma_schedule_listed(schedule, err));
     arena_init(&arena);
     enum dse_status status = lower_and_fill(schedule, &arena, report, err);
     arena_free(&arena);

@@ -52,7 +52,7 @@ static enum dse_status soma_report_tiles(const void *schedule, struct report *re
 {
     const struct soma_schedule *s = schedule;
     struct cells *rows = &report->rows;
-    (void)err;
+    DSE_TRY(soma_schedule_listed(s, err));
     init_rows(rows, tile_column, sizeof tile_column / sizeof tile_column[0], s);
     for (uint32_t i = 0; i < s->fused.n_tile; i++) {
         const struct fused_tile *tile = &s->fused.tile[i];
@@ -104,7 +104,7 @@ static enum dse_status soma_report_tensors(const void *schedule, struct report *
 {
     const struct soma_schedule *s = schedule;
     struct cells *rows = &report->rows;
-    (void)err;
+    DSE_TRY(soma_schedule_listed(s, err));
     init_rows(rows, tensor_column, sizeof tensor_column / sizeof tensor_column[0], s);
     for (uint32_t i = 0; i < s->fused.n_tensor; i++) {
         const struct fused_tensor *t = &s->fused.tensor[i];

@@ -184,6 +184,7 @@ enum dse_status soma_schedule_timeline(const void *schedule, const char *title, 
     const struct soma_schedule *s = schedule;
     const struct fused_result *r = &s->detail.result;
     struct maker maker = {.schedule = s, .arena = arena, .timeline = timeline};
+    DSE_TRY(soma_schedule_listed(s, err));
     if (r->cycle >= UINT64_C(1) << 60 || s->machine.buffer_byte >= UINT64_C(1) << 60)
         return dse_fail(err, DSE_LIMIT, "a timeline has less than 2^60 cycles and bytes");
     *timeline = (struct timeline){

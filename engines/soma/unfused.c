@@ -35,6 +35,11 @@ static enum dse_status tune(const struct soma_search *search, struct soma_lfa_pr
                             struct dse_error *err)
 {
     struct soma_price price;
+    if (unfused->price.is_long) {
+        soma_lfa_copy(&unfused->tuned, &unfused->start);
+        return soma_layerwise_alike(search, prices, n_max, &unfused->tuned, &unfused->price,
+                                    &unfused->n_priced, err);
+    }
     DSE_TRY(
         soma_initial_lfa(search, moves, search->machine.buffer_byte, prices, &unfused->start, &price, err));
     if (price.cost < unfused->price.cost) {
@@ -47,15 +52,16 @@ static enum dse_status tune(const struct soma_search *search, struct soma_lfa_pr
 }
 
 static enum dse_status find(struct engine_context *context, const struct soma_task *task,
-                            struct soma_lfa_prices *prices, enum soma_moves moves, double share,
-                            struct arena *scratch, struct soma_unfused *unfused, struct dse_error *err)
+                            const struct soma_search *any_length, struct soma_lfa_prices *prices,
+                            enum soma_moves moves, double share, struct arena *scratch,
+                            struct soma_unfused *unfused, struct dse_error *err)
 {
     uint64_t left = engine_context_left(context);
     uint64_t n_max = left < UINT64_MAX ? (uint64_t)ceil(share * (double)left) : left;
-    DSE_TRY(soma_cheap_lfa(&task->search, prices, &unfused->tuned, &unfused->price, err));
+    DSE_TRY(soma_cheap_lfa(any_length, prices, &unfused->tuned, &unfused->price, err));
     if (isfinite(unfused->price.cost))
         DSE_TRY(soma_offer_lfa(context, task, &unfused->tuned, scratch, err));
-    const struct soma_search search = with_share(&task->search, share);
+    const struct soma_search search = with_share(any_length, share);
     DSE_TRY(tune(&search, prices, moves, n_max, unfused, err));
     if (!isfinite(unfused->price.cost) || !soma_search_can_make(&task->search, unfused->price.n_part))
         return DSE_OK;
@@ -72,6 +78,7 @@ static enum dse_status find_in_haste(struct engine_context *context, const struc
     struct soma_price price = {.cost = INFINITY};
     enum dse_status status = soma_task_prepare(task, scheduled, engine_context_accounting(context), quick,
                                                engine_context_arena(context), made, err);
+    made->search.may_be_long = !made->search.context.compat;
     if (status == DSE_OK)
         status = soma_lfa_prices_new(&made->search, &prices, err);
     if (status == DSE_OK)
@@ -95,8 +102,10 @@ enum dse_status soma_offer_unfused(struct engine_context *context, const struct 
                                    struct soma_unfused *unfused, struct dse_error *err)
 {
     struct soma_lfa_prices *prices;
-    DSE_TRY(soma_lfa_prices_new(&task->search, &prices, err));
-    enum dse_status status = find(context, task, prices, moves, share, scratch, unfused, err);
+    struct soma_search any_length = task->search;
+    any_length.may_be_long = !any_length.context.compat;
+    DSE_TRY(soma_lfa_prices_new(&any_length, &prices, err));
+    enum dse_status status = find(context, task, &any_length, prices, moves, share, scratch, unfused, err);
     soma_lfa_prices_free(prices);
     if (status != DSE_OK || !needs_haste(context, task))
         return status;

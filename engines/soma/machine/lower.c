@@ -61,6 +61,8 @@ static uint32_t read_tiles(const struct lowering *l, const struct soma_operand *
     if (operand->source < 0)
         return 0;
     uint32_t source = (uint32_t)operand->source, begin = l->first_tile[source];
+    if (l->first_tile[source + 1] == begin)
+        return 0; /* of layer groups cut out of a schedule: made before */
     const struct fused_tile *made = &l->schedule->tile[l->tile_at[begin]];
     if (made->layer_group != tile->layer_group)
         return 0;

@@ -16,7 +16,9 @@
 #include "costmodel/model/network.h"
 #include "engines/soma/notation/graph.h"
 
-enum { SOMA_TILE_MAX = 1 << 24, SOMA_TENSOR_MAX = 1 << 25 }; /* of one schedule; more is DSE_LIMIT */
+/* Of a schedule that is held as a whole; more is DSE_LIMIT. And of one that is evaluated in runs
+ * (engines/soma/long_schedule.h). */
+enum { SOMA_TILE_MAX = 1 << 24, SOMA_TENSOR_MAX = 1 << 25, SOMA_LONG_TILE_MAX = 1 << 27 };
 
 /* Attributes 1 to 4. A position is an index into `order`. */
 struct soma_lfa {

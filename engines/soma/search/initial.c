@@ -368,11 +368,12 @@ static enum dse_status check_tiles(const struct soma_search *search, const struc
     uint64_t n_tile = 0;
     for (uint32_t g = 0; g < lfa->n_flc; g++)
         n_tile += least_tiles(search, lfa, g, limit);
-    if (n_tile > SOMA_TILE_MAX)
+    const int most = search->may_be_long ? SOMA_LONG_TILE_MAX : SOMA_TILE_MAX;
+    if (n_tile > (uint64_t)most)
         return dse_fail(
             err, DSE_LIMIT,
-            "a SoMa schedule of more than %d tiles: this is how many a buffer of %llu bytes needs",
-            SOMA_TILE_MAX, (unsigned long long)limit);
+            "a SoMa schedule of more than %d tiles: this is how many a buffer of %llu bytes needs", most,
+            (unsigned long long)limit);
     return DSE_OK;
 }
 

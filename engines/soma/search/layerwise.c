@@ -3,6 +3,7 @@
 #include "engines/soma/search/layerwise.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "costmodel/fused/fused_rule.h"
 
@@ -139,6 +140,72 @@ static enum dse_status tune_group(struct layerwise *w, uint32_t g, bool *changed
     w->lfa->tiling[g] = best;
     return DSE_OK;
 }
+
+/* ---- many alike ---- */
+
+/* Their tiles are of the same shapes; how many parts of others they read may differ. */
+static bool are_alike(const struct layer *a, const struct layer *b)
+{
+    const uint32_t one[] = {a->type, a->c, a->k,         a->p,      a->q,     a->r,        a->s,
+                            a->h,    a->w, a->stride[0], a->groups, a->share, a->n_operand};
+    const uint32_t two[] = {b->type, b->c, b->k,         b->p,      b->q,     b->r,        b->s,
+                            b->h,    b->w, b->stride[0], b->groups, b->share, b->n_operand};
+    return memcmp(one, two, sizeof one) == 0;
+}
+
+/* The groups that are alike in `same` (n_flc + 1), behind group g, which is the first of them. */
+static uint32_t find_alike(const struct layerwise *w, uint32_t g, bool *done, uint32_t *same)
+{
+    const struct layer *layer = w->search->context.network->layer;
+    const struct soma_lfa *lfa = w->lfa;
+    uint32_t n = 0;
+    for (uint32_t h = g; h < lfa->n_flc; h++)
+        if (!done[h] && soma_group_stop(lfa, h) - lfa->flc[h] == 1 && lfa->tiling[h] == lfa->tiling[g] &&
+            are_alike(&layer[lfa->order[lfa->flc[h]]], &layer[lfa->order[lfa->flc[g]]])) {
+            done[h] = true;
+            same[n++] = h;
+        }
+    return n;
+}
+
+static enum dse_status tune_alike(struct layerwise *w, const uint32_t *same, uint32_t n_same,
+                                  struct dse_error *err)
+{
+    struct tried list[SHORT_LIST] = {{0}};
+    uint32_t n, best = w->lfa->tiling[same[0]];
+    bool better = false;
+    DSE_TRY(shortlist(w, same[0], list, &n, err));
+    for (uint32_t i = 0; i < n && !better && list[i].tiling != best && !is_over(w); i++) {
+        for (uint32_t j = 0; j < n_same; j++)
+            w->lfa->tiling[same[j]] = list[i].tiling;
+        DSE_TRY(is_better(w, &better, err));
+        for (uint32_t j = 0; j < n_same && !better; j++)
+            w->lfa->tiling[same[j]] = best;
+    }
+    return DSE_OK;
+}
+
+enum dse_status soma_layerwise_alike(const struct soma_search *search, struct soma_lfa_prices *prices,
+                                     uint64_t n_max, struct soma_lfa *lfa, struct soma_price *price,
+                                     uint64_t *n_priced, struct dse_error *err)
+{
+    struct layerwise w = {search, prices, lfa, price, n_max, 0};
+    struct arena scratch;
+    arena_init(&scratch);
+    bool *done = arena_alloc(&scratch, lfa->n_flc, sizeof *done);
+    uint32_t *same = arena_alloc(&scratch, lfa->n_flc, sizeof *same);
+    enum dse_status status = arena_check(&scratch, "tiling numbers", err);
+    for (uint32_t g = 0; status == DSE_OK && g < lfa->n_flc && !is_over(&w); g++) {
+        const uint32_t n = done[g] ? 0 : find_alike(&w, g, done, same);
+        if (n > 0)
+            status = tune_alike(&w, same, n, err);
+    }
+    arena_free(&scratch);
+    *n_priced = w.n_priced;
+    return status;
+}
+
+/* ---- one by one ---- */
 
 enum dse_status soma_layerwise(const struct soma_search *search, struct soma_lfa_prices *prices,
                                uint64_t n_max, struct soma_lfa *lfa, struct soma_price *price,

@@ -15,4 +15,11 @@ DSE_MUST_CHECK enum dse_status soma_layerwise(const struct soma_search *search,
                                               struct soma_lfa *lfa, struct soma_price *price,
                                               uint64_t *n_priced, struct dse_error *err);
 
+/* The same for schedules of so many layer groups that it would take too long: layers of the same shape, as
+ * parts of a layer are, have the same number, and each number is looked for once. */
+DSE_MUST_CHECK enum dse_status soma_layerwise_alike(const struct soma_search *search,
+                                                    struct soma_lfa_prices *prices, uint64_t n_max,
+                                                    struct soma_lfa *lfa, struct soma_price *price,
+                                                    uint64_t *n_priced, struct dse_error *err);
+
 #endif

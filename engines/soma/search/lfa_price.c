@@ -259,9 +259,16 @@ static void append(struct progress *at, const struct soma_group_times *group)
 }
 
 /* Whether the parser would take the whole. */
-static bool within_limits(const struct progress *at)
+static bool is_held(const struct progress *at)
 {
     return at->n_tile <= SOMA_TILE_MAX && at->n_tensor <= SOMA_TENSOR_MAX && at->n_read <= SOMA_TENSOR_MAX;
+}
+
+/* Whether it can be evaluated, as a whole or in runs. */
+static bool within_limits(const struct soma_lfa_prices *prices, const struct progress *at)
+{
+    return is_held(at) ||
+           (prices->search->may_be_long && at->n_tile <= SOMA_LONG_TILE_MAX && at->n_tensor <= UINT32_MAX);
 }
 
 /* The published rules: a classifier's layer group begins with the first of the pools before it. */
@@ -284,7 +291,7 @@ static bool append_within(const struct soma_lfa_prices *prices, struct progress 
                           const struct soma_group_times *group, uint64_t buffer_limit)
 {
     append(at, group);
-    return at->buffer_max_byte <= buffer_limit && within_limits(at) &&
+    return at->buffer_max_byte <= buffer_limit && within_limits(prices, at) &&
            (at->n_tile <= SOMA_INSTANT_TILES || !soma_context_is_over(&prices->search->context));
 }
 
@@ -337,6 +344,7 @@ enum dse_status soma_lfa_price(struct soma_lfa_prices *prices, const struct soma
     bool fits;
     *price = (struct soma_price){.cost = INFINITY};
     DSE_TRY((search->context.graph->fold ? join_folded : join)(prices, lfa, buffer_limit, &at, &fits, err));
+    price->is_long = !is_held(&at) && (fits || !search->may_be_long);
     if (!fits)
         return DSE_OK;
     price->cycle = later(at.moved, at.last) + at.store_cycle;

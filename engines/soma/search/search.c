@@ -83,6 +83,14 @@ void soma_lfa_copy(const struct soma_lfa *from, struct soma_lfa *to)
     memcpy(to->dram_cut, from->dram_cut, from->n_flc * sizeof *to->dram_cut);
 }
 
+uint64_t soma_lfa_tiles(const struct soma_lfa *lfa)
+{
+    uint64_t n = 0;
+    for (uint32_t g = 0; g < lfa->n_flc; g++)
+        n += (uint64_t)lfa->tiling[g] * (soma_group_stop(lfa, g) - lfa->flc[g]);
+    return n;
+}
+
 static uint64_t n_read(const struct fused_schedule *schedule)
 {
     uint64_t n = 0;

@@ -27,6 +27,7 @@ struct soma_search {
     struct soma_parallel parallel; /* for the first tiling numbers */
     /* Layers of the network before layers were cut into parts, of those now; 0: nothing is cut, as 1. */
     double layer_share;
+    bool may_be_long;         /* a scheme whose schedule is evaluated in runs has a price */
     bool slow_tiles;          /* the core scheduler is to be asked for no tile in vain */
     double stop_at_s;         /* on clock_wall_s, when the search has to end; 0: never */
     const double *reserved_s; /* by so much earlier, as it stands; may be NULL */
@@ -64,6 +65,8 @@ struct soma_price {
     uint64_t cycle;
     uint64_t buffer_max_byte;
     uint64_t n_part; /* tiles, tensors and reads of its schedule: how much there is to make */
+    /* Its schedule is not held as a whole (engines/soma/long_schedule.h); with cost INFINITY, that is why. */
+    bool is_long;
 };
 
 /* energy^n * delay^m in joules and seconds. */
@@ -74,6 +77,9 @@ void soma_lfa_new(uint32_t n_layer, struct arena *arena, struct soma_lfa *lfa);
 
 /* Copy `from` into `to`, which soma_lfa_new made for as many layers. */
 void soma_lfa_copy(const struct soma_lfa *from, struct soma_lfa *to);
+
+/* The tiles of its schedule. */
+uint64_t soma_lfa_tiles(const struct soma_lfa *lfa);
 
 /* Parse an LFA and price it with its double-buffer DLSA. price->cost is INFINITY when the LFA is not valid, a
  * fault shows up, or more than `buffer_limit` bytes live at a position; `schedule` (may be NULL) is then

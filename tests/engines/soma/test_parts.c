@@ -1,5 +1,5 @@
-/* Tests: parts.c, plus_parts.c. Which layers the rule cuts and into how many parts; what a text says; and
- * schedules of networks in parts from search to instructions, with the bounds that hold for any. */
+/* Tests: parts.c, parts_text.c, plus_parts.c. Which layers the rule cuts and into how many parts; what a text
+ * says; and schedules of networks in parts from search to instructions, with the bounds that hold for any. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -189,20 +189,21 @@ static void test_networks_in_parts_are_scheduled(void **state)
 
 /* Asked before a sweep, and told when it is scheduled all the same. Layers: two parts of Llama-3 8B's 7.5 G
  * weights of two bytes (all but the embedding) in 0.75 of 32 KiB are at most 6,144 weights each, so 1.2
- * million parts. Tiles: each of about 400,000 parts reads 2,048 x 4,096 words, 128 tiles of 128 KiB. */
+ * million parts. Tiles: eight samples of what is 31 million with one. */
 static void test_too_many_parts_are_said_before(void **state)
 {
     static const struct {
         const char *network;
         uint64_t buffer_byte;
+        uint32_t batch;
         const char *says, *most;
     } large[] = {
-        {"llama3_8b_decode4096", 32 << 10,
+        {"llama3_8b_decode4096", 32 << 10, 1,
          "network llama3_8b_decode4096: in parts of which two fit into a buffer of 32,768 bytes it has ",
          "a network has at most 1,048,576"},
-        {"llama3_8b", 128 << 10,
+        {"llama3_8b", 128 << 10, 8,
          "network llama3_8b: the maps of its layers go through a buffer of 131,072 bytes in ",
-         "tiles at least; a schedule has at most 16,777,216"},
+         "tiles at least; a schedule has at most 134,217,728"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
@@ -216,7 +217,7 @@ static void test_too_many_parts_are_said_before(void **state)
         arena_init(&arena);
         snprintf(path, sizeof path, "experiments/networks/%s.yaml", large[i].network);
         assert_int_equal(network_read(path, &network, &err), DSE_OK);
-        const struct soma_scheduled given = {&network, 1};
+        const struct soma_scheduled given = {&network, large[i].batch};
         assert_int_equal(soma_parts_by_rule(&given, &rule, &arena, &out, &err), DSE_LIMIT);
         assert_non_null(strstr(err.text, large[i].says));
         assert_non_null(strstr(err.text, large[i].most));

@@ -11,6 +11,7 @@
 #include "costmodel/fused/schedule_pricer.h"
 #include "dse/inputs/inputs.h"
 #include "engines/driver/schedule_format.h"
+#include "engines/soma/schedule_evaluate.h"
 
 static const char tiny[] = "soma: 1\nnetwork: tiny6\ngroups:\n"
                            "- {cut: true, tiles: 2, layers: [A_conv3x3, B_conv3x3, C_conv1x1, D_add]}\n"
@@ -53,6 +54,28 @@ static void summarise(const struct accounting *accounting, struct report *report
     arena_free(&arena);
 }
 
+/* What was evaluated in runs has totals alone. */
+static void test_lists_of_a_long_schedule_are_refused(void **state)
+{
+    const struct schedule_format *format = schedule_format_of(tiny, strlen(tiny));
+    const struct soma_schedule s = {.fused = {.n_tile = 30000000}, .is_long = true};
+    struct timeline timeline;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena);
+    for (size_t i = 1; i < format->n_report; i++) {
+        struct report report;
+        struct dse_error err = {0};
+        report_init(&report, format->report[i].name);
+        assert_int_equal(format->report[i].fill(&s, &report, &err), DSE_LIMIT);
+        assert_non_null(strstr(err.text, "the schedule has 30,000,000 tiles"));
+        report_free(&report);
+    }
+    struct dse_error err = {0};
+    assert_int_equal(format->timeline(&s, "", &arena, &timeline, &err), DSE_LIMIT);
+    arena_free(&arena);
+}
+
 static void test_summary_leaves_out_a_bound_that_is_not_known(void **state)
 {
     struct schedule_accounting hooks = *accounting_soma.schedule;
@@ -81,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary_leaves_out_a_bound_that_is_not_known),
+        cmocka_unit_test(test_lists_of_a_long_schedule_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

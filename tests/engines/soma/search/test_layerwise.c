@@ -114,12 +114,39 @@ static void test_layerwise_keeps_to_its_budget_and_ends_when_cancelled(void **st
     close_case(&c);
 }
 
+/* Layers of one shape have one number, and it is no worse than the start. */
+static void test_layers_that_are_alike_have_one_number(void **state)
+{
+    (void)state;
+    struct layerwise_case c;
+    uint64_t n_priced;
+    open_case(&c, "experiments/networks/resnet50_soma.yaml", 1, 8 << 20);
+    const double start = c.price.cost;
+    for (uint32_t g = 0; g < c.lfa.n_flc; g++)
+        assert_true(c.lfa.tiling[g] > 0);
+    assert_int_equal(
+        soma_layerwise_alike(&c.search, c.prices, UINT64_MAX, &c.lfa, &c.price, &n_priced, &c.base.err),
+        DSE_OK);
+    assert_true(n_priced > 10 && n_priced < 60 * 6);
+    assert_true(c.price.cost < start && fabs(whole_cost(&c) - c.price.cost) <= 1e-9 * c.price.cost);
+    const char *const alike[] = {"conv2_1_b", "conv2_2_b"};
+    uint32_t tiling[2] = {0, 0};
+    for (uint32_t g = 0; g < c.lfa.n_flc; g++)
+        for (int i = 0; i < 2; i++)
+            if (strcmp(c.base.network.layer[c.lfa.order[c.lfa.flc[g]]].name, alike[i]) == 0)
+                tiling[i] = c.lfa.tiling[g];
+    assert_true(tiling[0] > 0);
+    assert_int_equal(tiling[0], tiling[1]);
+    close_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layerwise_is_never_beaten_by_one_number_everywhere),
         cmocka_unit_test(test_layerwise_leaves_no_better_number_of_a_single_layer),
         cmocka_unit_test(test_layerwise_keeps_to_its_budget_and_ends_when_cancelled),
+        cmocka_unit_test(test_layers_that_are_alike_have_one_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
