@@ -49,7 +49,7 @@ EXTRA_PACKAGES := $(if $(filter tsan,$(VARIANT)),clang)
 # ------------------------------------------------------------------------------------------- compiler and flags
 
 # A new library: its pkg-config name here (or -lNAME in LIBS), its Debian package in scripts/packages-build.txt.
-PKGS := yaml-0.1 libxxhash hdf5-serial gsl
+PKGS := yaml-0.1 libxxhash hdf5-serial gsl libprotobuf-c
 # pkg-config and the packages may be missing when this file is read (a fresh machine), so nothing is asked until a
 # compile needs it; then once.
 pkg = $(if $(shell pkg-config --exists $(PKGS) 2>/dev/null || echo missing),$(error a library of these is missing: \
@@ -113,7 +113,7 @@ LIBRARY := $(OUT)/libdse.a
 ifneq ($(filter dse/main.c,$(SRC)),)
 PROGRAM := $(if $(filter release,$(VARIANT)),$(BUILD)/dse,$(OUT)/dse)
 endif
-LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(if $(filter costmodel,$(FOLDERS)),$(OBJ)/generated/onnx.pb-c.o)
 SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(OBJ)/%.o)
 TEST_BIN := $(TEST_C:%.c=$(OUT)/%)
 BENCH_BIN := $(BENCH_C:%.c=$(OUT)/%)
@@ -324,7 +324,23 @@ $(OUT)/generated/build_info.h: FORCE
 	    '#define DSE_BUILD_VARIANT "$(VARIANT)"' '#define DSE_BUILD_FLAGS "$(strip $(DSE_CFLAGS))"' \
 	    '#define DSE_DATA_FOLDER "$(PREFIX)/share/dse"' '#endif')
 
-$(OBJ)/%.o: %.c $(OUT)/flags | $(OUT)/generated/build_info.h
+# What ONNX files are made of, by the description that Debian's libonnx-dev has: #include "onnx.pb-c.h".
+ONNX_PROTO := /usr/include/onnx/onnx.proto
+GENERATED := $(OUT)/generated/build_info.h $(if $(filter costmodel,$(FOLDERS)),$(OUT)/generated/onnx.pb-c.h)
+$(OUT)/generated/onnx.pb-c.c: $(wildcard $(ONNX_PROTO))
+	$(call say,PROTO,$(ONNX_PROTO))
+	@mkdir -p $(@D)
+	@test -e $(ONNX_PROTO) || { echo 'onnx.proto is missing; run `make packages` first' >&2; exit 1; }
+	$(Q)protoc-c --c_out=$(@D) -I$(dir $(ONNX_PROTO)) $(notdir $(ONNX_PROTO))
+
+$(OUT)/generated/onnx.pb-c.h: $(OUT)/generated/onnx.pb-c.c ;
+
+$(OBJ)/generated/onnx.pb-c.o: $(OUT)/generated/onnx.pb-c.c $(OUT)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(DSE_CPPFLAGS) $(DSE_CFLAGS) -w -c -o $@ $<
+
+$(OBJ)/%.o: %.c $(OUT)/flags | $(GENERATED)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<

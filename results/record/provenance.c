@@ -6,6 +6,7 @@
 #include <gnu/libc-version.h>
 #include <gsl/gsl_version.h>
 #include <hdf5.h>
+#include <protobuf-c/protobuf-c.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -43,11 +44,11 @@ static void name_libraries(struct provenance *provenance)
 {
     unsigned xxhash = XXH_versionNumber();
     snprintf(provenance->libraries, sizeof provenance->libraries,
-             "libyaml %s, xxHash %u.%u.%u, HDF5 %s, GLPK %s, GSL %s, libcsv %d.%d.%d, "
+             "libyaml %s, xxHash %u.%u.%u, HDF5 %s, GLPK %s, GSL %s, protobuf-c %s, libcsv %d.%d.%d, "
              "glibc %s, OpenMP %d",
              yaml_get_version_string(), xxhash / 10000, xxhash / 100 % 100, xxhash % 100,
-             provenance->hdf5_version, glp_version(), gsl_version, CSV_MAJOR, CSV_MINOR, CSV_RELEASE,
-             gnu_get_libc_version(), _OPENMP);
+             provenance->hdf5_version, glp_version(), gsl_version, protobuf_c_version(), CSV_MAJOR, CSV_MINOR,
+             CSV_RELEASE, gnu_get_libc_version(), _OPENMP);
 }
 
 void provenance_make(struct provenance *provenance)

@@ -22,8 +22,8 @@ axes:
 """
 # What a file that the program needs is a part of. HDF5 has two files; the rest of glibc's counts as glibc.
 PART_OF = {"yaml-0": "libyaml", "xxhash": "xxHash", "hdf5_serial": "HDF5", "hdf5_serial_hl": "HDF5", "glpk": "GLPK",
-           "gsl": "GSL", "csv": "libcsv", "gomp": "OpenMP", "omp": "OpenMP", "c": "glibc", "m": "glibc"}
-PKG_CONFIG = {"libyaml": "yaml-0.1", "xxHash": "libxxhash", "HDF5": "hdf5-serial", "GSL": "gsl"}
+           "gsl": "GSL", "protobuf-c": "protobuf-c", "csv": "libcsv", "gomp": "OpenMP", "omp": "OpenMP", "c": "glibc", "m": "glibc"}
+PKG_CONFIG = {"libyaml": "yaml-0.1", "xxHash": "libxxhash", "HDF5": "hdf5-serial", "GSL": "gsl", "protobuf-c": "libprotobuf-c"}
 PACKAGE = {"GLPK": "libglpk-dev", "libcsv": "libcsv-dev"}  # these two know nothing of pkg-config
 
 
