@@ -107,10 +107,13 @@ struct network_parameter {
 
 struct network {
     const char *name;
-    const char *title;        /* "" when the file has none */
-    const char *source;       /* "" when the file has none */
-    const char *path;         /* as given to network_read */
-    bool is_graph;            /* false: a list of layers (kind: layers) */
+    const char *title;  /* "" when the file has none */
+    const char *source; /* "" when the file has none */
+    const char *path;   /* as given to network_read */
+    bool is_graph;      /* false: a list of layers (kind: layers) */
+    /* Of a list: why it is one although its layers belong together; it has no graph then. NULL
+     * or "" otherwise */
+    const char *not_graph;
     uint32_t published_batch; /* the batch the source used; 0 when the file does not say */
     uint32_t n_input;
     const struct network_input *input; /* (n_input) */

@@ -296,6 +296,10 @@ enum dse_status network_as_graph(const struct network *list, uint32_t batch, str
     *graph = (struct network){.name = ""};
     if (list->is_graph)
         return dse_fail(err, DSE_BAD_USAGE, "network %s is a graph", list->name);
+    if (list->not_graph && *list->not_graph)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s is a list of layers, which mappers take and fused schedulers do not: %s",
+                        list->name, list->not_graph);
     struct arena scratch;
     arena_init(&scratch);
     struct maker m = {.list = list, .arena = arena, .graph = graph};

@@ -19,7 +19,8 @@
  *   are rows of layers without a window, groups of a matmul.
  * Multiply-accumulates of the graph for `*graph_batch` samples are those of the list for `batch`.
  * DSE_BAD_INPUT, with the list's file and line: an einsum that is no convolution
- * and no matrix product; batches that differ, at a layer with a window. DSE_BAD_USAGE: `list` is a graph.
+ * and no matrix product; batches that differ, at a layer with a window. DSE_BAD_USAGE: `list` is a graph, or
+ * says that it has none (not_graph).
  * DSE_LIMIT: more than NETWORK_LAYER_MAX layers with all occurrences, or dimensions beyond the limits;
  * DSE_NO_MEMORY; those of layer_problem. */
 DSE_MUST_CHECK enum dse_status network_as_graph(const struct network *list, uint32_t batch,

@@ -150,13 +150,17 @@ static enum dse_status join(const struct network *part, uint32_t n, uint32_t n_l
     struct network_part *of = arena_alloc(arena, n, sizeof *of);
     struct network_repeat *repeat = arena_alloc(arena, count_repeats(part, n), sizeof *repeat);
     const struct network_parameter *parameter = copy_parameters(part, n, arena);
-    const char *name = whole_name(part, n, arena);
+    const char *name = whole_name(part, n, arena), *not_graph = "";
+    for (uint32_t i = n; i-- > 0;)
+        if (part[i].not_graph && *part[i].not_graph)
+            not_graph = arena_copy_text(arena, part[i].not_graph, strlen(part[i].not_graph));
     DSE_TRY(arena_check(arena, "joined networks", err));
     *out = (struct network){.name = name,
                             .title = "",
                             .source = "",
                             .path = name,
                             .is_graph = part[0].is_graph,
+                            .not_graph = not_graph,
                             .published_batch = part[0].published_batch,
                             .n_input = n_input,
                             .input = input,

@@ -169,7 +169,7 @@ static enum dse_status read_head(struct network_reader *reader, struct dse_error
 {
     static const char *const allowed[] = {"network",    "title",  "source", "kind",     "published_batch",
                                           "input",      "inputs", "layers", "problems", "unroll",
-                                          "parameters", "let",    "of",     "set"};
+                                          "parameters", "let",    "of",     "set",      "not_graph"};
     static const char *const kinds[] = {"graph", "layers"};
     const struct yaml_doc *doc = reader->doc;
     struct network *net = reader->net;
@@ -182,6 +182,7 @@ static enum dse_status read_head(struct network_reader *reader, struct dse_error
         DSE_NOTE(doc->faults, network_read_name(reader, name, "network name", &net->name, err));
     DSE_NOTE(doc->faults, read_optional_text(reader, "title", &net->title, err));
     DSE_NOTE(doc->faults, read_optional_text(reader, "source", &net->source, err));
+    DSE_NOTE(doc->faults, read_optional_text(reader, "not_graph", &net->not_graph, err));
     DSE_TRY(keep_text(reader, doc->path, &net->path, err));
     const struct ynode *kind = yaml_find(doc->root, "kind");
     const struct ynode *problems = yaml_find(doc->root, "problems");
@@ -189,6 +190,9 @@ static enum dse_status read_head(struct network_reader *reader, struct dse_error
     if (kind != NULL)
         DSE_TRY(yaml_choice(doc, kind, "kind", kinds, 2, &index, err)); /* all else hangs on it */
     net->is_graph = index == 0;
+    if (net->is_graph && yaml_find(doc->root, "not_graph") != NULL)
+        return yaml_fail(doc, yaml_find(doc->root, "not_graph"), err,
+                         "not_graph says why a list of layers (kind: layers) is none; this is a graph");
     if (net->is_graph && problems != NULL)
         return yaml_fail(doc, problems, err,
                          "problems are a list of layers, not a graph; write kind: layers");

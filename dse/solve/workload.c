@@ -130,6 +130,8 @@ static void hash_network(struct workload *w)
     hash_u64(&state, w->batch);
     hash_text(&state, network->name);
     hash_u64(&state, network->is_graph);
+    if (network->not_graph && *network->not_graph)
+        hash_text(&state, network->not_graph);
     hash_u64(&state, network->n_input);
     for (uint32_t i = 0; i < network->n_input; i++) {
         hash_text(&state, network->input[i].name);

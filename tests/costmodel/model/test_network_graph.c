@@ -192,6 +192,28 @@ static void test_refusals_name_layer_and_reason(void **state)
     }
 }
 
+/* Layers that belong together are not to run side by side. A graph has no such reason. */
+static void test_a_list_that_says_why_it_is_one_has_no_graph(void **state)
+{
+    static const char text[] = "network: list\nkind: layers\nnot_graph: its channels are shuffled\nlayers:\n"
+                               "- {name: a, type: linear, C: 2, K: 3}\n";
+    static const char graph_text[] = "network: n\nnot_graph: none\ninput: {C: 2}\nlayers:\n"
+                                     "- {name: a, type: linear, C: 2, K: 3, from: input}\n";
+    struct network list, graph;
+    struct arena arena;
+    struct dse_error err = {0};
+    uint32_t batch;
+    (void)state;
+    arena_init(&arena);
+    parse(text, &list);
+    assert_int_equal(network_as_graph(&list, 0, &arena, &graph, &batch, &err), DSE_BAD_USAGE);
+    assert_non_null(strstr(err.text, "fused schedulers do not: its channels are shuffled"));
+    network_free(&list);
+    arena_free(&arena);
+    assert_int_equal(network_parse("g.yaml", graph_text, strlen(graph_text), &graph, &err), DSE_BAD_INPUT);
+    assert_int_equal(err.line, 2);
+}
+
 /* docs/networks.md has the same two sums of each. */
 static void test_shipped_lists_keep_their_sums(void **state)
 {
@@ -229,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_samples_beyond_the_common_ones_are_rows_or_groups),
         cmocka_unit_test(test_nests_are_layers_by_what_their_dimensions_index),
         cmocka_unit_test(test_refusals_name_layer_and_reason),
+        cmocka_unit_test(test_a_list_that_says_why_it_is_one_has_no_graph),
         cmocka_unit_test(test_shipped_lists_keep_their_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
