@@ -25,8 +25,8 @@ DSE_MUST_CHECK enum dse_status network_native_build(const struct yaml_doc *doc,
 DSE_MUST_CHECK enum dse_status network_check_name(const struct yaml_doc *doc, const struct ynode *node,
                                                   const char *what, struct dse_error *err);
 
-/* The name that a layer gets from its file: the last part of `path` without .yaml, .yml, .json or .csv, with
- * '_' for what no name may have; in `name`, which is also returned. */
+/* The name that a layer gets from its file: the last part of `path` without .yaml, .yml, .json, .csv or
+ * .onnx, with '_' for what no name may have; in `name`, which is also returned. */
 char *network_name_of(const char *path, char name[PROBLEM_NAME_MAX]);
 
 #endif

@@ -13,7 +13,7 @@ static const char name_signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST
 
 char *network_name_of(const char *path, char name[PROBLEM_NAME_MAX])
 {
-    static const char *const ending[] = {".yaml", ".yml", ".json", ".csv"};
+    static const char *const ending[] = {".yaml", ".yml", ".json", ".csv", ".onnx"};
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;

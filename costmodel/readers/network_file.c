@@ -1,6 +1,6 @@
-/* Networks of any format: native files, Timeloop's problem files, one of which is a list of one layer, and
- * the layers of Interstellar's authors. All but the first are put into words as a native file: there is one
- * reader. */
+/* Networks of any format: native files, Timeloop's problem files, one of which is a list of one layer, the
+ * layers of Interstellar's authors, and ONNX. All but the first are put into words as a native file: there is
+ * one reader. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "base/yaml.h"
 #include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/native/network_native.h"
+#include "costmodel/onnx/onnx.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 
@@ -109,6 +110,20 @@ static enum dse_status build_table(const char *name, const char *bytes, size_t l
     return status;
 }
 
+static enum dse_status build_onnx(const char *name, const char *bytes, size_t length,
+                                  const struct network_settings *settings, struct network *network,
+                                  struct dse_error *err)
+{
+    const struct onnx_options options = {.settings = settings};
+    struct text_buffer text;
+    text_init(&text);
+    enum dse_status status = onnx_network_text(name, bytes, length, &options, &text, err);
+    if (status == DSE_OK)
+        status = build_text(name, &text, settings, network, err);
+    text_free(&text);
+    return status;
+}
+
 /* ---- a network that is another one with parameters set: {network: NAME, of: FILE, set: {...}} ---- */
 
 enum { OF_DEPTH_MAX = 8 };
@@ -183,6 +198,8 @@ static enum dse_status build_base(const struct yaml_doc *doc, const char *path,
     if (files->get(files->user, path, &bytes, &length, &inner) != DSE_OK)
         return yaml_fail(doc, yaml_find(doc->root, "of"), err, "of: %s cannot be read (%s)", path,
                          inner.text);
+    if (onnx_is_text(bytes, length))
+        return build_onnx(path, bytes, length, &files->settings, network, err);
     DSE_TRY(yaml_parse(&base, path, bytes, length, err));
     base.faults = files->faults;
     enum dse_status status = build(&base, files, depth + 1, network, err);
@@ -257,6 +274,8 @@ enum dse_status network_parse_with(const char *name, const char *bytes, size_t l
     struct yaml_doc doc;
     if (interstellar_is_table(name, bytes, length))
         return build_table(name, bytes, length, &files->settings, network, err);
+    if (onnx_is_text(bytes, length))
+        return build_onnx(name, bytes, length, &files->settings, network, err);
     DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
     doc.faults = files->faults;
     enum dse_status status = build(&doc, files, 0, network, err);
@@ -271,7 +290,7 @@ static enum dse_status get_from_disk(void *user, const char *path, const char **
     char **held = user;
     free(*held);
     *held = NULL;
-    DSE_TRY(yaml_load(path, held, length, err));
+    DSE_TRY((onnx_is_path(path) ? onnx_load : yaml_load)(path, held, length, err));
     *bytes = *held;
     return DSE_OK;
 }
@@ -378,6 +397,8 @@ static int is_problem_file(const struct dirent *entry)
 enum dse_status network_load(const char *path, char **bytes, size_t *length, struct dse_error *err)
 {
     struct dirent **entry;
+    if (onnx_is_path(path))
+        return onnx_load(path, bytes, length, err);
     if (path[0] == '\0' || path[strlen(path) - 1] != '/')
         return yaml_load(path, bytes, length, err);
     int n = scandir(path, &entry, is_problem_file, versionsort);

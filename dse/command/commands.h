@@ -13,6 +13,7 @@ extern const struct cli_command command_plot;
 extern const struct cli_command command_merge;
 extern const struct cli_command command_status;
 extern const struct cli_command command_check;
+extern const struct cli_command command_convert;
 extern const struct cli_command command_rerun;
 extern const struct cli_command command_optimise;
 extern const struct cli_command command_slurm;

@@ -10,6 +10,7 @@
 #include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/model/network.h"
 #include "costmodel/native/network_native.h"
+#include "costmodel/onnx/onnx.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
 
@@ -54,7 +55,7 @@ static enum dse_status check_network(const char *path, struct dse_faults *faults
     text_append(out, "network %s: %u layer%s, %" PRIu64 " multiply-accumulates\n", network.name,
                 network.n_layer, text_plural(network.n_layer), network_macs(&network, 1));
     network_free(&network);
-    return DSE_OK;
+    return text_check(out, "the report of a network", err);
 }
 
 /* Whether a machine has the levels and arrays shows when there is one. */
@@ -85,7 +86,7 @@ enum dse_status input_check(const char *path, struct dse_faults *faults, bool *i
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) /* a pipe can be read but once */
         return DSE_OK;
-    if (interstellar_is_table(path, "", 0)) {
+    if (interstellar_is_table(path, "", 0) || onnx_is_path(path)) {
         *is_input = true;
         return dse_note(faults, check_network(path, faults, out, err), err);
     }

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "costmodel/onnx/onnx.h"
 #include "costmodel/readers/readers.h"
 
 struct input_store {
@@ -95,7 +96,8 @@ static enum dse_status load(struct input_store *store, enum resolve_kind kind, c
             return DSE_OK;
         }
     char *bytes;
-    DSE_TRY((kind == RESOLVE_NETWORK ? network_load : yaml_load)(path, &bytes, &input->n_byte, err));
+    const bool network = kind == RESOLVE_NETWORK || onnx_is_path(path); /* that another one names */
+    DSE_TRY((network ? network_load : yaml_load)(path, &bytes, &input->n_byte, err));
     input->content = store->owned[store->n] = bytes;
     return DSE_OK;
 }

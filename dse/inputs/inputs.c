@@ -12,6 +12,7 @@
 #include "costmodel/interstellar/hint.h"
 #include "costmodel/interstellar_json/interstellar_json.h"
 #include "costmodel/model/network.h"
+#include "costmodel/onnx/onnx.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "dse/inputs/network_names.h"
 #include "dse/inputs/resolve.h"
@@ -100,9 +101,8 @@ static bool is_network(void *user, const char *name)
            access(path, F_OK) == 0;
 }
 
-/* Parameters of networks on the command line, the last of each name; texts in `arena`. */
-static enum dse_status read_settings(const struct cli_args *args, struct arena *arena,
-                                     struct network_settings *settings, struct dse_error *err)
+enum dse_status input_network_settings(const struct cli_args *args, struct arena *arena,
+                                       struct network_settings *settings, struct dse_error *err)
 {
     const size_t n_most = args ? args->n_value : 0;
     struct network_set *set = arena_alloc(arena, n_most, sizeof *set);
@@ -180,7 +180,7 @@ enum dse_status input_network(const char *name, const struct cli_args *args, str
     struct arena arena;
     struct network_settings settings;
     arena_init(&arena);
-    enum dse_status status = read_settings(args, &arena, &settings, err);
+    enum dse_status status = input_network_settings(args, &arena, &settings, err);
     if (status == DSE_OK)
         status = read_named(name, &settings, &arena, network, err);
     arena_free(&arena);
@@ -230,22 +230,31 @@ static enum dse_status check_said(const struct yaml_doc *doc, const struct ynode
     return DSE_OK;
 }
 
-/* Before its parameters: another network may not have them. */
-static enum dse_status check_network_name(const char *name, const struct yaml_doc *doc, struct arena *arena,
+static enum dse_status check_network_name(const struct network *network, const struct yaml_doc *doc,
                                           struct dse_error *err)
 {
     const struct ynode *said = yaml_find(doc->root, "network");
-    const struct network_settings none = {0};
-    struct network network;
     const char *text;
     if (!said)
         return DSE_OK;
     DSE_TRY(yaml_text(doc, said, "network", &text, err));
-    DSE_TRY(read_named(name, &none, arena, &network, err));
-    const enum dse_status status =
-        strcmp(text, network.name) == 0
-            ? DSE_OK
-            : yaml_fail(doc, said, err, "the schedule is for network \"%.100s\", not %s", text, network.name);
+    return strcmp(text, network->name) == 0
+               ? DSE_OK
+               : yaml_fail(doc, said, err, "the schedule is for network \"%.100s\", not %s", text,
+                           network->name);
+}
+
+/* Before its parameters: another network may not have them. One that cannot be read without them says so
+ * when they are set. */
+static enum dse_status check_bare_name(const char *name, const struct yaml_doc *doc, struct arena *arena,
+                                       struct dse_error *err)
+{
+    const struct network_settings none = {0};
+    struct network network;
+    struct dse_error unused;
+    if (!yaml_find(doc->root, "network") || read_named(name, &none, arena, &network, &unused) != DSE_OK)
+        return DSE_OK;
+    const enum dse_status status = check_network_name(&network, doc, err);
     network_free(&network);
     return status;
 }
@@ -255,14 +264,16 @@ static enum dse_status read_said(const char *name, const struct cli_args *args, 
 {
     const struct ynode *said = yaml_find(doc->root, "parameters");
     struct network_settings settings;
-    DSE_TRY(check_network_name(name, doc, arena, err));
+    DSE_TRY(check_bare_name(name, doc, arena, err));
     if (said)
         DSE_TRY(yaml_is_mapping(doc, said, "parameters", err));
-    DSE_TRY(read_settings(args, arena, &settings, err));
+    DSE_TRY(input_network_settings(args, arena, &settings, err));
     if (said)
         DSE_TRY(add_said(doc, said, arena, &settings, err));
     DSE_TRY(read_named(name, &settings, arena, network, err));
-    const enum dse_status status = check_said(doc, said, network, err);
+    enum dse_status status = check_network_name(network, doc, err);
+    if (status == DSE_OK)
+        status = check_said(doc, said, network, err);
     if (status != DSE_OK)
         network_free(network);
     return status;
@@ -380,7 +391,8 @@ static enum file_kind kind_of_file(const char *path)
 {
     struct yaml_doc doc;
     struct stat info;
-    if ((stat(path, &info) == 0 && S_ISDIR(info.st_mode)) || interstellar_is_table(path, "", 0))
+    if ((stat(path, &info) == 0 && S_ISDIR(info.st_mode)) || interstellar_is_table(path, "", 0) ||
+        onnx_is_path(path))
         return FILE_NETWORK;
     if (yaml_read(&doc, path, NULL) != DSE_OK)
         return FILE_PROBLEM; /* its reader says what is wrong */

@@ -33,6 +33,12 @@ DSE_MUST_CHECK enum dse_status input_overrides_read(const struct cli_args *args,
 DSE_MUST_CHECK enum dse_status input_architecture(const char *name, const struct input_overrides *overrides,
                                                   struct architecture *arch, struct dse_error *err);
 
+/* Parameters of networks that --set network.NAME=VALUE gives (`args` NULL: none), the last of each name;
+ * texts in `arena`. DSE_BAD_USAGE. */
+DSE_MUST_CHECK enum dse_status input_network_settings(const struct cli_args *args, struct arena *arena,
+                                                      struct network_settings *settings,
+                                                      struct dse_error *err);
+
 /* A network by name or path, or several, "resnet50+googlenet", side by side (network_names.h, network_join),
  * with the parameters that --set network.NAME=VALUE of `args` (NULL: none) gives; of several networks one at
  * least has each. Release with network_free. */

@@ -41,7 +41,7 @@ static int has_ending(const char *name, const char *ending)
 static int looks_like_path(const char *name)
 {
     return strchr(name, '/') != NULL || has_ending(name, ".yaml") || has_ending(name, ".yml") ||
-           has_ending(name, ".json") || has_ending(name, ".csv");
+           has_ending(name, ".json") || has_ending(name, ".csv") || has_ending(name, ".onnx");
 }
 
 char *resolve_folder_of(const char *path, char *dir, size_t size)

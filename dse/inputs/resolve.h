@@ -18,14 +18,14 @@ enum resolve_kind {
 
 enum { RESOLVE_PATH_MAX = 4096 };
 
-/* The path of `name` in `path` (size bytes). A name with a slash or an ending .yaml, .yml, .json or .csv is
- * a path: relative to `base_dir` if there is such a file, else to the current directory. Any other name is
- * NAME.yaml, .json or .csv in experiments/architectures (or networks) of `base_dir`, of its parents, of the
- * current directory, or of the data that comes with the program, and last a file of just that name.
- * `base_dir` may be NULL. A file of an option is always a path. An experiment is NAME.yaml or, for
- * "FOLDER/NAME" that is no path to a file, FOLDER/NAME.yaml in experiments/ of the current directory or of
- * that data; `base_dir` does not matter. A network may be a folder; `path` ends in '/' then. DSE_BAD_INPUT:
- * not found, with the nearest name there is. */
+/* The path of `name` in `path` (size bytes). A name with a slash or an ending .yaml, .yml, .json, .csv or
+ * .onnx is a path: relative to `base_dir` if there is such a file, else to the current directory. Any
+ * other name is NAME.yaml, .json or .csv in experiments/architectures (or networks) of `base_dir`, of its
+ * parents, of the current directory, or of the data that comes with the program, and last a file of just
+ * that name. `base_dir` may be NULL. A file of an option is always a path. An experiment is NAME.yaml or,
+ * for "FOLDER/NAME" that is no path to a file, FOLDER/NAME.yaml in experiments/ of the current directory
+ * or of that data; `base_dir` does not matter. A network may be a folder; `path` ends in '/' then.
+ * DSE_BAD_INPUT: not found, with the nearest name there is. */
 DSE_MUST_CHECK enum dse_status resolve_name(enum resolve_kind kind, const char *name, const char *base_dir,
                                             char *path, size_t size, struct dse_error *err);
 

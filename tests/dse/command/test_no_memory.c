@@ -129,6 +129,7 @@ static bool names_file(const char *err)
     static const char *const read[] = {"for a network", "for a specification", "for a sweep"};
     for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
         const char *at = strstr(err, read[i]), *file = strstr(err, ".yaml");
+        file = file ? file : strstr(err, ".onnx");
         if (at && !(file && file < at))
             return false;
     }
@@ -212,6 +213,8 @@ static int tear_down(void **state)
 
 static const char *commands[][ARGUMENT_MAX] = {
     {"dse", "check", "@spec.yaml", NULL},
+    {"dse", "check", "tests/known/onnx/small/crop_pad.onnx", NULL},
+    {"dse", "convert", "tests/known/onnx/small/free.onnx", "--set", "network.seq_len=8", NULL},
     {"dse", "run", "@spec.yaml", "-o", "%out.h5", "-j1", "--isolation", "thread", NULL},
     {MAP("random")},
     {MAP("annealing")},
