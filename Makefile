@@ -135,7 +135,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-everywhere check-schedules check-optimal check-rerun check-slurm check-halide bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-everywhere check-schedules check-optimal check-rerun check-slurm check-halide check-onnx bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY)
@@ -156,6 +156,7 @@ help:
 #: make check-rerun    compute 100 random points of each of five sweeps again, from their result files alone
 #: make check-slurm    run a sweep on a real Slurm, started here for it: kill, time limit, requeue, merge (as root or by sudo)
 #: make check-halide   compile and run random schedules of `dse eval --halide`, where Halide 14 is (scripts/install-packages halide)
+#: make check-onnx     compare the nine graphs of PyPI's onnx layer by layer; takes the package into a throwaway environment
 #: make bench          run the benchmarks and write build/bench.csv (name,value,unit)
 #: make bench-million  what a sweep of 1,000,000 points costs apart from its searches, against its limits: POINTS=20000 takes fewer
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
@@ -213,6 +214,11 @@ check-halide:
 	@scripts/install-packages build check
 	$(SUBMAKE) all
 	@$(PYTHON) scripts/check-halide $(PROGRAM)
+
+check-onnx:
+	@scripts/install-packages build check onnx
+	$(SUBMAKE) all
+	@PYTHON='$(PYTHON)' scripts/check-onnx $(PROGRAM)
 
 bench:
 	@scripts/install-packages build
