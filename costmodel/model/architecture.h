@@ -72,6 +72,7 @@ struct storage_level {
     double byte_area_mm2; /* and for each byte that it holds */
     double hop_area_mm2;  /* of the network below, at each instance of what is inside */
     uint32_t link;        /* enum array_link */
+    const char *source;   /* static: what table energies and areas are from; NULL: the file */
     /* Memories side by side: tensors of role r lie in part[part_of[r]], and size_word is the sum of the
      * parts'. 0: one memory for all, as said above. */
     uint32_t n_part;
@@ -123,7 +124,8 @@ struct mac_array {
     /* 1: it holds an operand of each tensor, so that the innermost level sees the order of its loops; 0: it
      * does not. Interstellar's accounting only. */
     uint32_t capacity;
-    double area_mm2; /* of one of them; 0: not known */
+    double area_mm2;    /* of one of them; 0: not known */
+    const char *source; /* as of a level */
 };
 
 /* As STORAGE_LEVEL_NUMBERS. */
@@ -249,6 +251,9 @@ static inline double architecture_slowdown(const struct storage_level *level, do
 
 /* Fan-out from level l to the next inner level (or the MACs for l = 0). */
 void architecture_fanout(const struct architecture *arch, uint32_t l, uint64_t *x, uint64_t *y);
+
+/* The area of one instance of level l; 0 when it is not known. */
+double architecture_level_area_mm2(const struct architecture *arch, uint32_t l);
 
 /* The sum of all areas that are known, all instances; NaN when none is. */
 double architecture_area_mm2(const struct architecture *arch);

@@ -15,16 +15,22 @@ static double level_words(const struct architecture *arch, const struct storage_
     return (double)arch->group[level->bank_group - 1].banks * (double)level->bank_word / n;
 }
 
+double architecture_level_area_mm2(const struct architecture *arch, uint32_t l)
+{
+    const struct storage_level *level = &arch->level[l];
+    if (level->size_word == ARCH_UNLIMITED)
+        return level->area_mm2;
+    return level->area_mm2 + level->byte_area_mm2 * level_words(arch, level) * level->word_bit / 8;
+}
+
 double architecture_area_mm2(const struct architecture *arch)
 {
     double sum = (double)arch->mac.instances * arch->mac.area_mm2;
     for (uint32_t v = 0; v < arch->n_level; v++) {
         const struct storage_level *level = &arch->level[v];
         const uint64_t inside = v > 0 ? arch->level[v - 1].instances : arch->mac.instances;
-        double own = level->area_mm2;
-        if (level->size_word != ARCH_UNLIMITED)
-            own += level->byte_area_mm2 * level_words(arch, level) * level->word_bit / 8;
-        sum += (double)level->instances * own + (double)inside * level->hop_area_mm2;
+        sum += (double)level->instances * architecture_level_area_mm2(arch, v) +
+               (double)inside * level->hop_area_mm2;
     }
     return sum > 0 ? sum : NAN;
 }

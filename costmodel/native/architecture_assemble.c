@@ -180,7 +180,7 @@ enum dse_status arch_spec_assemble(const struct arch_spec *spec, struct architec
         else if (item->section == ARCH_ARRAY)
             DSE_TRY(set_array(spec, item, &arch->level[l], &x, &y, err));
         else
-            arch_set_numbers(spec, item, &arch->mac);
+            DSE_NOTE(spec->faults, arch_set_macs(spec, item, &arch->mac, err));
     }
     arch->mac.mesh_x = x;
     arch->mac.mesh_y = y;

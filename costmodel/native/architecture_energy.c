@@ -171,8 +171,11 @@ static enum dse_status set_of_memories(const struct arch_spec *spec, const struc
 enum dse_status storage_set_energies(const struct arch_spec *spec, const struct arch_item *item,
                                      struct storage_level *level, struct dse_error *err)
 {
-    bool by_table;
+    bool by_table, done;
     DSE_TRY(find_table(spec, item, &by_table, err));
+    DSE_TRY(storage_set_technology(spec, item, level, &done, err));
+    if (done)
+        return DSE_OK;
     if (level->n_part)
         return set_of_memories(spec, item, by_table, level, err);
     if (!by_table) {

@@ -46,6 +46,7 @@ enum arch_field_id {
     TOP_GPU_REGISTERS,
     TOP_FUSED_BUFFER,
     TOP_NOC_MESH,
+    TOP_TECHNOLOGY,
     STORAGE_NAME,
     STORAGE_KIND,
     STORAGE_WORD,
@@ -71,12 +72,20 @@ enum arch_field_id {
     STORAGE_MULTIPLE_BUFFERING,
     STORAGE_MIN_UTILIZATION,
     STORAGE_CLUSTER,
+    STORAGE_AREA,
+    STORAGE_AREA_PER_BYTE,
+    STORAGE_PORTS,
+    STORAGE_BANKS,
+    STORAGE_CELL,
+    STORAGE_DRAM,
     STORAGE_MEMORIES, /* memory i has row STORAGE_MEMORIES + ARCH_MEMORY_ROWS i + enum arch_memory_row */
     STORAGE_MEMORIES_LAST = STORAGE_MEMORIES + 3 * TENSOR_ROLE_COUNT - 1,
     ARRAY_NAME,
     ARRAY_MESH,
     MACS_NAME,
     MACS_WORD,
+    MACS_ENERGY,
+    MACS_AREA,
     GROUP_NAME,
     GROUP_BANKS,
     GROUP_BANK,
@@ -238,6 +247,10 @@ void arch_set_numbers(const struct arch_spec *spec, const struct arch_item *item
 DSE_MUST_CHECK enum dse_status arch_set_storage(const struct arch_spec *spec, const struct arch_item *item,
                                                 uint64_t x, uint64_t y, struct architecture *arch, uint32_t l,
                                                 struct dse_error *err);
+
+/* What a multiply-accumulate takes: as written, or from the technology. */
+DSE_MUST_CHECK enum dse_status arch_set_macs(const struct arch_spec *spec, const struct arch_item *item,
+                                             struct mac_array *mac, struct dse_error *err);
 
 /* The groups of banks: their names and counts. */
 void arch_begin_groups(const struct arch_spec *spec, struct architecture *arch);

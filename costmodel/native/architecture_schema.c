@@ -95,6 +95,8 @@
 
 static const char *const storage_kind[] = {"sram", "dram", "register", NULL};
 static const char *const energy_table[] = {"interstellar", "interstellar-shifted", NULL};
+static const char *const cell_kind[] = {"lstp", "hp", NULL}; /* enum technology_cell */
+static const char *const dram_kind[] = {"lpddr", "lpddr4", "ddr3", "hbm2", "hbm3", "hbm4", NULL};
 static const char *const buffer_keeps[] = {"own", "all", NULL};
 static const char *const link_kind[] = {"systolic", "broadcast", "tree", NULL}; /* enum array_link */
 
@@ -132,6 +134,10 @@ static const struct arch_field SCHEMA[] = {
                       "the array; a row as square as possible",
                       "Columns x rows of PEs in the simulated mesh; for uops of nodes, each a machine.",
                       NOWHERE},
+
+    [TOP_TECHNOLOGY] = {ARCH_TOP, "technology", ARCH_VALUE_QUANTITY, UNIT_METRE, NO_UNIT, ARCH_POSITIVE,
+                        7e-9, 130e-9, "none",
+                        "The node whose tables say what storages and MACs without energies take.", NOWHERE},
 
     [STORAGE_NAME] = NAME_ROW(ARCH_STORAGE, "storage", ARCH_REQUIRED, "Name of the level."),
     [STORAGE_KIND] = CHOICE_ROW(ARCH_STORAGE, "kind", storage_kind, "sram",
@@ -203,6 +209,20 @@ static const struct arch_field SCHEMA[] = {
                          "Instances behind one access port; they share the energy of an access.",
                          PLACE(storage_level, cluster_size, 1)},
 
+    [STORAGE_AREA] = AREA_ROW(ARCH_STORAGE, "area", "Of one instance, whatever its size.", LEVEL(area_mm2)),
+    [STORAGE_AREA_PER_BYTE] =
+        AREA_ROW(ARCH_STORAGE, "area_per_byte", "Of one instance, for each byte of its capacity.",
+                 LEVEL(byte_area_mm2)),
+    [STORAGE_PORTS] = {ARCH_STORAGE, "ports", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, ARCH_WHOLE, 1, 2, "1",
+                       "With technology: ports of the memory, each for reads and writes.", NOWHERE},
+    [STORAGE_BANKS] = {ARCH_STORAGE, "banks", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, ARCH_WHOLE, 1, 16, "1",
+                       "With technology: banks of which the memory is made, all of its own.", NOWHERE},
+    [STORAGE_CELL] =
+        CHOICE_ROW(ARCH_STORAGE, "cell", cell_kind, "lstp",
+                   "With technology: cells of low standby power or of high performance.", NOWHERE),
+    [STORAGE_DRAM] = CHOICE_ROW(ARCH_STORAGE, "dram", dram_kind, "none (needed for a dram without energies)",
+                                "With technology: what kind of DRAM it is.", NOWHERE),
+
     MEMORY_ROWS(0, 1),
     MEMORY_ROWS(1, 2),
     MEMORY_ROWS(2, 3),
@@ -215,6 +235,10 @@ static const struct arch_field SCHEMA[] = {
     [MACS_WORD] = {ARCH_MACS, "word", ARCH_VALUE_QUANTITY, UNIT_BIT, NO_UNIT,
                    ARCH_POSITIVE | ARCH_WHOLE | ARCH_REQUIRED, 1, 512, "", "Size of an operand.",
                    PLACE(mac_array, word_bit, 0)},
+    [MACS_ENERGY] = ENERGY_ROW(ARCH_MACS, "energy", "required without technology",
+                               "Of one multiply-accumulate.", PLACE(mac_array, energy_j, 0)),
+    [MACS_AREA] =
+        AREA_ROW(ARCH_MACS, "area", "Of one multiply-accumulate unit.", PLACE(mac_array, area_mm2, 0)),
 
     [GROUP_NAME] = NAME_ROW(ARCH_GROUP, "group", ARCH_REQUIRED, "Name of the group."),
     [GROUP_BANKS] = {ARCH_GROUP, "banks", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT,
@@ -254,11 +278,7 @@ static const struct arch_field SCHEMA[] = {
                LEVEL(router_energy_j)),
     ENERGY_ROW(ARCH_ARRAY, "ingress_energy", "0 pJ", "Of one word that enters the network.",
                LEVEL(ingress_energy_j)),
-    AREA_ROW(ARCH_STORAGE, "area", "Of one instance, whatever its size.", LEVEL(area_mm2)),
-    AREA_ROW(ARCH_STORAGE, "area_per_byte", "Of one instance, for each byte of its capacity.",
-             LEVEL(byte_area_mm2)),
     AREA_ROW(ARCH_ARRAY, "area", "Of links and routers at one instance of the array.", LEVEL(hop_area_mm2)),
-    AREA_ROW(ARCH_MACS, "area", "Of one multiply-accumulate unit.", PLACE(mac_array, area_mm2, 0)),
     AREA_ROW(ARCH_TOP, "max_area", "A machine that takes more is infeasible.",
              PLACE(architecture, max_area_mm2, 0)),
     CHOICE_ROW(
@@ -268,8 +288,6 @@ static const struct arch_field SCHEMA[] = {
         LEVEL(link)),
     LATENCY_ROW("fill_latency", "Added once to the cycles of a layer.", LEVEL(fill_latency_cycle)),
     LATENCY_ROW("drain_latency", "Added once to the cycles of a layer.", LEVEL(drain_latency_cycle)),
-    {ARCH_MACS, "energy", ARCH_VALUE_QUANTITY, UNIT_JOULE, NO_UNIT, ARCH_REQUIRED, 0, 1, "",
-     "Of one multiply-accumulate.", PLACE(mac_array, energy_j, 0)},
     {ARCH_MACS, "capacity", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, ARCH_WHOLE, 0, 1, "0",
      "1: a MAC holds an operand of each tensor, so the innermost level sees the order of its loops "
      "(accounting interstellar).",

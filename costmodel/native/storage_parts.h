@@ -1,6 +1,7 @@
-/* The numbers of one storage of a native architecture file, in three parts: architecture_storage.c (sizes,
- * bandwidths, memories side by side), architecture_groups.c (banks that it shares with others) and
- * architecture_energy.c (energies and their rules). Nobody else includes this. */
+/* The numbers of one storage of a native architecture file, in four parts: architecture_storage.c (sizes,
+ * bandwidths, memories side by side), architecture_groups.c (banks that it shares with others),
+ * architecture_energy.c (energies and their rules) and architecture_technology.c (what a technology says).
+ * Nobody else includes this. */
 #ifndef COSTMODEL_NATIVE_STORAGE_PARTS_H
 #define COSTMODEL_NATIVE_STORAGE_PARTS_H
 
@@ -27,5 +28,12 @@ DSE_MUST_CHECK enum dse_status storage_join_group(const struct arch_spec *spec, 
 DSE_MUST_CHECK enum dse_status storage_set_energies(const struct arch_spec *spec,
                                                     const struct arch_item *item, struct storage_level *level,
                                                     struct dse_error *err);
+
+/* The energies and the area of a level that gives no energy, where the file names a technology; `*done` says
+ * whether that is so. DSE_BAD_INPUT where the tables do not cover it. */
+DSE_MUST_CHECK enum dse_status storage_set_technology(const struct arch_spec *spec,
+                                                      const struct arch_item *item,
+                                                      struct storage_level *level, bool *done,
+                                                      struct dse_error *err);
 
 #endif

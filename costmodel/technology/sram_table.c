@@ -4,7 +4,6 @@
  * Tests: tests/costmodel/technology/test_technology.c. */
 #include "costmodel/technology/sram_table.h"
 
-#include <math.h>
 #include <string.h>
 
 /* {pJ of a read, pJ of a write, mm2, uW}; by node, capacity, width; less than 32 words were not run. */
@@ -466,132 +465,7 @@ static const double GRID[SRAM_NODES][SRAM_CAPACITIES][SRAM_WIDTHS][SRAM_QUANTITI
       {12872.6, 13789.6, 246.196, 1252.54}}},
 };
 
-/* How many times as much: by node (22, 45 nm), capacity, width (64, 256 bit). */
-/* A second port, at 1, 8, 64, 512 KiB and 4 MiB. */
-static const double TWO_PORTS[2][5][2][SRAM_QUANTITIES] = {
-    {
-        {{1.2242, 1.2624, 2.1505, 1.12}, {1.4042, 1.3174, 2.6161, 1.4154}},
-        {{1.2711, 1.276, 2.0564, 1.0877}, {1.332, 1.3034, 2.1933, 1.1236}},
-        {{1.6862, 1.796, 2.1297, 1.0392}, {1.3625, 1.4349, 1.5333, 1.0078}},
-        {{1.9838, 1.8715, 1.8343, 1.0056}, {1.929, 1.8941, 1.8677, 1.0198}},
-        {{2.4194, 2.4112, 1.9094, 1.0108}, {2.6004, 2.6018, 2.025, 1.0257}},
-    },
-    {
-        {{1.1913, 1.246, 2.1419, 1.1457}, {1.3352, 1.3502, 2.5569, 1.3257}},
-        {{1.2498, 1.2587, 2.0533, 1.1345}, {1.3186, 1.2947, 2.1897, 1.1582}},
-        {{1.4729, 1.5411, 2.1036, 1.1101}, {1.3333, 1.3202, 2.0975, 1.1182}},
-        {{1.7638, 1.9243, 2.0659, 1.1164}, {1.9067, 1.9341, 2.1991, 1.125}},
-        {{2.2469, 2.4621, 2.0539, 1.1147}, {2.1591, 2.1272, 1.9313, 1.1167}},
-    },
-};
-
-/* 2, 4, 8 and 16 banks, at 16, 128 KiB, 1 and 8 MiB. */
-static const double BANKS[4][2][4][2][SRAM_QUANTITIES] = {
-    {
-        {
-            {{0.974, 0.96985, 0.99035, 1.0084}, {1.1598, 0.9474, 1.6999, 1.1141}},
-            {{0.98052, 0.97659, 1.0326, 1.0052}, {0.97778, 0.97947, 0.99698, 1.0177}},
-            {{0.90701, 1.0766, 1.0784, 1.0914}, {0.97898, 0.90196, 1.1077, 0.98182}},
-            {{0.99049, 0.98944, 1.0134, 1.0007}, {1.0013, 1.0014, 1.0404, 1.0026}},
-        },
-        {
-            {{0.90818, 0.93453, 1.235, 1.0276}, {1.8051, 0.71377, 1.8761, 1.006}},
-            {{0.97815, 0.97293, 1.0202, 1.003}, {0.97083, 0.97561, 0.99697, 1.0112}},
-            {{0.96256, 1.0221, 1.0003, 1.0596}, {0.98654, 0.91155, 1.1082, 0.9817}},
-            {{0.99451, 0.99368, 1.0122, 1.0004}, {0.97761, 0.92779, 1.0774, 0.97503}},
-        },
-    },
-    {
-        {
-            {{0.97149, 1.1595, 1.1334, 1.3256}, {1.7089, 1.3559, 2.3241, 1.7212}},
-            {{0.98171, 1.0689, 0.96881, 1.1493}, {1.0458, 1.2076, 1.1523, 1.2833}},
-            {{0.89851, 1.0652, 1.0927, 1.1038}, {1.0504, 1.1729, 1.2326, 1.1433}},
-            {{0.98277, 0.98087, 1.0226, 1.0045}, {0.9868, 0.91056, 1.0019, 0.97553}},
-        },
-        {
-            {{0.72809, 1.077, 1.3326, 1.2577}, {2.6268, 1.0084, 2.5638, 1.3552}},
-            {{0.93654, 1.097, 0.95848, 1.1259}, {1.0818, 1.1876, 1.1524, 1.2041}},
-            {{0.95153, 1.0085, 1.008, 1.0669}, {1.1164, 1.1195, 1.0345, 1.0298}},
-            {{0.98096, 0.97806, 1.0203, 1.0027}, {0.97921, 0.92942, 1.0946, 0.98332}},
-        },
-    },
-    {
-        {
-            {{1.0086, 1.1793, 1.4037, 1.5377}, {2.1599, 1.5576, 3.402, 2.5875}},
-            {{0.94964, 1.0304, 0.90193, 1.1884}, {1.1755, 1.2046, 1.4008, 1.5359}},
-            {{0.95485, 1.1031, 1.1626, 1.0523}, {1.0856, 1.0933, 0.96651, 1.103}},
-            {{0.97353, 0.9706, 1.0303, 1.0102}, {0.98317, 0.90683, 1.0013, 0.99708}},
-        },
-        {
-            {{0.70378, 1.1127, 1.368, 1.23}, {3.3404, 1.1521, 3.755, 1.8985}},
-            {{0.86642, 1.0382, 1.046, 1.1705}, {1.2443, 1.1797, 1.4015, 1.3585}},
-            {{1.032, 1.0437, 1.0212, 1.0179}, {1.0783, 1.0804, 0.96648, 1.0637}},
-            {{0.97505, 0.97126, 1.0248, 1.0061}, {0.97441, 0.92455, 1.094, 0.99672}},
-        },
-    },
-    {
-        {
-            {{0.89433, 1.1931, 1.2558, 2.0593}, {3.4285, 2.3754, 5.1924, 5.5251}},
-            {{0.89143, 1.1006, 0.94551, 1.5132}, {1.2968, 1.3489, 1.5109, 2.3099}},
-            {{0.85965, 1.0774, 1.073, 1.3119}, {1.0912, 1.2175, 1.0096, 1.37}},
-            {{0.96224, 0.95807, 1.0324, 1.0264}, {1.0102, 1.0105, 1.0817, 1.1027}},
-        },
-        {
-            {{0.83787, 1.0797, 1.5664, 1.6016}, {5.3499, 1.7333, 5.7331, 3.772}},
-            {{0.82802, 1.0924, 1.0965, 1.3543}, {1.3743, 1.3185, 1.5115, 1.8263}},
-            {{0.8588, 1.0326, 1.0724, 1.2349}, {0.96191, 1.1928, 0.99206, 1.3755}},
-            {{0.95784, 0.95142, 1.0249, 1.0158}, {0.99261, 0.99249, 1.0469, 1.0599}},
-        },
-    },
-};
-
-/* Cells and periphery ITRS-HP, at 8, 128 KiB and 2 MiB. */
-static const double HIGH_PERFORMANCE[2][3][2][SRAM_QUANTITIES] = {
-    {
-        {{0.94577, 0.95169, 1.001, 468.38}, {0.90735, 0.95484, 1.0034, 475.47}},
-        {{1.0125, 0.82847, 0.86322, 511.62}, {0.8928, 0.90085, 1.0019, 534.9}},
-        {{0.7969, 0.88784, 1.0377, 578.73}, {0.85189, 0.94078, 0.95209, 577.47}},
-    },
-    {
-        {{0.86171, 0.82537, 1.0009, 17915}, {0.78873, 0.80107, 0.99992, 17987}},
-        {{1.0208, 0.81194, 0.90186, 18610}, {0.76316, 0.75361, 0.99988, 18777}},
-        {{0.7059, 0.70993, 0.96548, 19923}, {0.77479, 0.84175, 0.96349, 19460}},
-    },
-};
-
 const double SRAM_NODE_NM[SRAM_NODES] = {22, 32, 45, 65, 90};
-
-/* The share of the upper of two neighbours on an axis of equal steps; `low` is the lower one. */
-static double share(double at, uint32_t n, uint32_t *low)
-{
-    const double inside = fmin(fmax(at, 0), n - 1);
-    *low = (uint32_t)fmin(floor(inside), n > 1 ? n - 2 : 0);
-    return inside - *low;
-}
-
-/* Multiply by factors (2 nodes, n capacities, 2 widths) to the power of `weight`. The capacities begin with
- * `first` of the grid and go in steps of `step`. */
-static void multiply(const double *factor, uint32_t n, double first, double step, uint32_t node,
-                     uint32_t capacity, uint32_t width, double weight, double value[SRAM_QUANTITIES])
-{
-    uint32_t low[3];
-    const double share_of[3] = {
-        share(log2(SRAM_NODE_NM[node] / 22) / log2(45.0 / 22), 2, &low[0]),
-        share((capacity - first) / step, n, &low[1]),
-        share((width - 1) / 2.0, 2, &low[2]), /* 64 and 256 bit */
-    };
-    for (uint32_t corner = 0; corner < 8; corner++) {
-        uint32_t at[3];
-        double part = weight;
-        for (uint32_t a = 0; a < 3; a++) {
-            const uint32_t upper = corner >> a & 1u;
-            at[a] = low[a] + upper;
-            part *= upper ? share_of[a] : 1 - share_of[a];
-        }
-        for (uint32_t q = 0; part > 0 && q < SRAM_QUANTITIES; q++)
-            value[q] *= pow(factor[((at[0] * n + at[1]) * 2 + at[2]) * SRAM_QUANTITIES + q], part);
-    }
-}
 
 bool sram_table_at(uint32_t node, uint32_t capacity, uint32_t width, const struct sram_kind *kind,
                    double value[SRAM_QUANTITIES])
@@ -599,16 +473,6 @@ bool sram_table_at(uint32_t node, uint32_t capacity, uint32_t width, const struc
     memcpy(value, GRID[node][capacity][width], sizeof GRID[node][capacity][width]);
     if (value[SRAM_READ_PJ] <= 0)
         return false;
-    if (kind->ports > 1)
-        multiply(&TWO_PORTS[0][0][0][0], 5, 1, 3, node, capacity, width, kind->ports - 1, value);
-    if (kind->banks > 1) {
-        uint32_t low;
-        const double upper = share(log2(kind->banks) - 1, 4, &low), first = fmin(log2(kind->banks), 1);
-        multiply(&BANKS[low][0][0][0][0], 4, 5, 3, node, capacity, width, first * (1 - upper), value);
-        if (upper > 0)
-            multiply(&BANKS[low + 1][0][0][0][0], 4, 5, 3, node, capacity, width, upper, value);
-    }
-    if (kind->high_performance)
-        multiply(&HIGH_PERFORMANCE[0][0][0][0], 3, 4, 4, node, capacity, width, 1, value);
+    sram_factors(node, capacity, width, kind, value);
     return true;
 }

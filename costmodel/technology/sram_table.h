@@ -21,10 +21,14 @@ struct sram_kind {
     bool high_performance;
 };
 
-/* The quantities at a point of the grid, as CACTI has them; false where it was not run: fewer than 32 words.
- * Ports, banks and cells multiply them by what they do at the points where they were tried, between which
- * they are linear in the logarithms, and beyond which they stay. */
+/* The quantities at a point of the grid, as CACTI has them; false where it was not run: fewer than 32
+ * words. */
 bool sram_table_at(uint32_t node, uint32_t capacity, uint32_t width, const struct sram_kind *kind,
                    double value[SRAM_QUANTITIES]);
+
+/* Multiply them by what ports, banks and cells do at the points where they were tried, between which these
+ * factors are linear in the logarithms, and beyond which they stay. */
+void sram_factors(uint32_t node, uint32_t capacity, uint32_t width, const struct sram_kind *kind,
+                  double value[SRAM_QUANTITIES]);
 
 #endif

@@ -1,6 +1,6 @@
-/* What parts of a machine take in a technology: energy, area and leakage of memories, registers, multipliers
- * and DRAM, from published tables (docs/technology.md says how far they can be trusted). Nothing is taken from
- * beyond a table: what it does not cover is an error that says so. */
+/* What parts of a machine take in a technology: energy, area and leakage of memories, registers,
+ * multipliers and DRAM, from published tables (docs/technology.md says how far they can be trusted). Nothing
+ * is taken from beyond a table: what it does not cover is an error that says so. */
 #ifndef COSTMODEL_TECHNOLOGY_TECHNOLOGY_H
 #define COSTMODEL_TECHNOLOGY_TECHNOLOGY_H
 

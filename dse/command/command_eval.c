@@ -15,6 +15,7 @@
 #include "dse/inputs/input_mapping.h"
 #include "dse/inputs/inputs.h"
 #include "dse/report/list_eval.h"
+#include "dse/report/machine_report.h"
 #include "dse/report/mapping_report.h"
 #include "dse/report/mapping_texts.h"
 #include "dse/report/schedule_input.h"
@@ -338,10 +339,28 @@ static enum dse_status check_operands(const struct cli_args *args, struct dse_er
     for (size_t i = 0; i < sizeof of_vectors / sizeof of_vectors[0]; i++)
         if (cli_has(args, of_vectors[i]))
             return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to --vectors", of_vectors[i]);
-    return args->n_operand > 1 ? DSE_OK
-                               : dse_fail(err, DSE_BAD_USAGE,
-                                          "eval needs ARCH PROBLEM MAPPING, ARCH LIST.csv, or ARCH --vectors "
-                                          "FILE");
+    return args->n_operand > 1 || cli_has(args, "report")
+               ? DSE_OK
+               : dse_fail(err, DSE_BAD_USAGE,
+                          "eval needs ARCH PROBLEM MAPPING, ARCH LIST.csv, ARCH --report machine, or ARCH "
+                          "--vectors FILE");
+}
+
+/* Only ARCH. */
+static enum dse_status run_machine(const struct cli_args *args, const struct console *console,
+                                   const struct architecture *arch, struct dse_error *err)
+{
+    const char *const name[] = {machine_report_name};
+    struct text_buffer out;
+    size_t format, chosen;
+    DSE_TRY(cli_choice(args, "report", name, 1, 0, &chosen, err));
+    DSE_TRY(read_format(args, &format, err));
+    text_init(&out);
+    enum dse_status status = machine_report(arch, (enum report_format)format, &out, err);
+    if (status == DSE_OK)
+        fputs(out.data, console->out);
+    text_free(&out);
+    return status;
 }
 
 /* ARCH LIST.csv */
@@ -399,6 +418,8 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
         DSE_TRY(input_no_network_set(args, "--vectors", err));
         return eval_vectors(args, console, &arch, err);
     }
+    if (args->n_operand == 1)
+        return run_machine(args, console, &arch, err);
     if (args->n_operand == 2)
         return run_list(args, console, &arch, err);
     enum dse_status status = yaml_load(args->operand[2], &text, &length, err);

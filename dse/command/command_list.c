@@ -10,6 +10,7 @@
 #include "dse/inputs/resolve.h"
 #include "dse/report/engine_matrix.h"
 #include "dse/report/layer_list.h"
+#include "dse/report/machine_report.h"
 #include "dse/report/mapping_report.h"
 #include "dse/solve/solve.h"
 #include "engines/driver/schedule_format.h"
@@ -253,6 +254,7 @@ static void print_reports(struct text_buffer *out)
     table_init(&table, header, 3, 7);
     for (size_t i = 0; i < MAPPING_N_REPORT; i++)
         add_row(&table, mapping_report_name[i], "mapping", mapping_report_sentence[i]);
+    add_row(&table, machine_report_name, "machine", machine_report_sentence);
     add_point_reports(&table);
     for (size_t f = 0; f < n; f++)
         for (size_t i = 0; i < format[f]->n_report; i++)

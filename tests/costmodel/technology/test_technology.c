@@ -1,5 +1,6 @@
-/* Technologies: what the tables say off their grid against runs of CACTI there (tests/known/technology), their
- * published rows, and that a larger memory takes no less. Tests: technology.c, sram_table.c. */
+/* Technologies: what the tables say off their grid against runs of CACTI there (tests/known/technology),
+ * their published rows, and that a larger memory takes no less. Tests: technology.c, sram_table.c,
+ * sram_factors.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
