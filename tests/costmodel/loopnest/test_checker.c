@@ -50,7 +50,7 @@ static void set_up(struct fixture *f)
     f->arch.level[0].instances = 16;
     f->arch.level[0].mesh_x = f->arch.level[0].mesh_y = 4;
     f->arch.level[1].size_word = 208;
-    f->arch.mac = (struct mac_array){"MAC", 16, 16, 4, 4, 1e-12, 0, 0};
+    f->arch.mac = (struct mac_array){"MAC", 16, 16, 4, 4, 1e-12, 0, 0, NULL};
     memset(&f->mapping, 0, sizeof f->mapping);
     f->mapping.n_level = 3;
     f->mapping.n_dim = 4;

@@ -49,7 +49,7 @@ static void flat_machine(uint64_t x, uint64_t y, struct architecture *arch)
                                             .read_energy_j = 1,
                                             .write_energy_j = 10,
                                             .update_energy_j = 100};
-    arch->mac = (struct mac_array){"MAC", 8, x * y, x, y, 1000, 0, 0};
+    arch->mac = (struct mac_array){"MAC", 8, x * y, x, y, 1000, 0, 0, NULL};
 }
 
 struct ratios {
