@@ -135,8 +135,8 @@ static const struct arch_field SCHEMA[] = {
                       "Columns x rows of PEs in the simulated mesh; for uops of nodes, each a machine.",
                       NOWHERE},
 
-    [TOP_TECHNOLOGY] = {ARCH_TOP, "technology", ARCH_VALUE_QUANTITY, UNIT_METRE, NO_UNIT, ARCH_POSITIVE,
-                        7e-9, 130e-9, "none",
+    [TOP_TECHNOLOGY] = {ARCH_TOP, "technology", ARCH_VALUE_QUANTITY, UNIT_METRE, NO_UNIT, ARCH_POSITIVE, 7e-9,
+                        130e-9, "none",
                         "The node whose tables say what storages and MACs without energies take.", NOWHERE},
 
     [STORAGE_NAME] = NAME_ROW(ARCH_STORAGE, "storage", ARCH_REQUIRED, "Name of the level."),

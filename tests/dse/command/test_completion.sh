@@ -109,7 +109,7 @@ known=tests/known/timeloop
 case=("$known/archs/gb-rf-4x4-4.yaml" "$known/problems/resnet50-conv3-1x1s2.yaml"
     "$known/maps/047_gb-rf-4x4_resnet50-conv3-1x1s2.yaml")
 is "$(accepted eval "${case[@]}" --format '?')" eval --format ''
-is 'levels networks summary noc summary levels networks summary tiles tensors instructions summary uops edges networks links' eval --report ''
+is 'levels networks summary noc machine summary levels networks summary tiles tensors instructions summary uops edges networks links' eval --report ''
 is "$("$DSE" map soma_edge resnet50_soma -e soma -o core=? 2>&1 | sed -n 's/.*\(auto, .*\)/\1/p' | tr -d ',')" eval --core ''
 
 printf 'a_byte,status,edp_js,energy_j\n' >"$folder/x.csv"

@@ -37,7 +37,7 @@ check 'is too much' says '--vectors takes ARCH alone'
 check '--mode without vectors' code 2 "$DSE" eval simba resnet50:conv1 m.yaml --mode mustfit
 check 'has nothing to say' says '--mode belongs to --vectors'
 check 'one operand' code 2 "$DSE" eval simba
-check 'is too few' says 'needs ARCH PROBLEM MAPPING, ARCH LIST.csv, or ARCH --vectors FILE'
+check 'is too few' says 'needs ARCH PROBLEM MAPPING, ARCH LIST.csv, ARCH --report machine, or ARCH --vectors FILE'
 
 sample() {
     "$DSE" sample mindmappings_banks mindmappings_resnet_conv4 -b 16 --draw vectors -n 500 "$@"
