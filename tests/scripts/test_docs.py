@@ -18,7 +18,7 @@ def anchor(title):
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-PAGES = {path: read(path) for path in sorted(glob.glob("docs/*.md")) + ["README.md", "CONTRIBUTING.md"]}
+PAGES = {path: read(path) for path in sorted(glob.glob("docs/**/*.md", recursive=True)) + ["README.md", "CONTRIBUTING.md"]}
 TITLES = {path: re.findall(r"^#+ (.*)$", text, re.M) for path, text in PAGES.items()}
 SOURCES = {path: read(path) for folder in (*FLOORS, "tests") for end in ("c", "h")
            for path in glob.glob(f"{folder}/**/*.{end}", recursive=True)}
@@ -71,8 +71,8 @@ class Docs(unittest.TestCase):
         self.assertGreater(n, 30)
 
     def test_index_has_every_page(self):
-        listed = re.findall(r"^\| \[([\w.-]+\.md)\]", PAGES["docs/README.md"], re.M)
-        pages = {os.path.basename(path) for path in PAGES if path.startswith("docs/")} - {"README.md"}
+        listed = re.findall(r"^\| \[([\w./-]+\.md)\]", PAGES["docs/README.md"], re.M)
+        pages = {path[len("docs/"):] for path in PAGES if path.startswith("docs/")} - {"README.md"}
         self.assertEqual(sorted(pages | {"CONTRIBUTING.md"}), sorted(listed))
 
 
