@@ -255,10 +255,12 @@ static enum dse_status answer_of(const struct optimise *o, const struct optimise
             answer->best = (int32_t)h;
         }
     }
+    enum dse_status status = DSE_OK;
     if (has_front(goal))
-        answer->n_front = pareto_front(place, o->all->n, goal->front, FRONT_AXES, answer->front);
+        status = pareto_front(place, o->all->n, goal->front, FRONT_AXES, PARETO_APART, answer->front,
+                              &answer->n_front, err);
     free(place);
-    return DSE_OK;
+    return status;
 }
 
 enum dse_status optimise_find(struct optimise *o, const struct optimise_goal *goal,
