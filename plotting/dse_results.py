@@ -6,6 +6,7 @@
     ds.energy_j.sel({"DRAM.bandwidth_byte_per_s": 20e9}) # a slice by value
     df = dse_results.tidy("output/quickstart.h5")       # one row per point, also from the .csv
     dse_results.best("output/quickstart.h5", "edp_js", over=["GlobalBuffer.capacity_byte"])   # best buffer for each other
+    dse_results.pareto("output/quickstart.h5", min=["energy_j", "latency_s"])                 # the best compromises
     dse_results.layers("output/quickstart.h5")          # per-layer metrics: the axes and `layer`
     dse_results.front("fronts.h5")                       # one row per point of the fronts of objective pareto, also from the .csv
     dse_results.timeline("graph.h5").compute            # tiles of a fused schedule (dse eval --timeline), also from .csv; of uops .uops
@@ -17,6 +18,7 @@ import builtins
 import os
 import sys
 
+import numpy
 import pandas
 import xarray
 
@@ -185,6 +187,45 @@ def best(path, metric, over=None, maximize=None):
     else:
         known = known.head(1)
     return known.reset_index(drop=True)
+
+
+def _on_front(value):
+    """Of an array (n, k), less is better: which rows no other beats, a boolean array (n); equal rows are all on it. Rows have numbers only."""
+    kept = numpy.zeros(len(value), dtype=bool)
+    rows, group = numpy.unique(value, axis=0, return_inverse=True)  # in lexical order: none is beaten by one behind it
+    left = numpy.arange(len(rows))
+    front = numpy.zeros(len(rows), dtype=bool)
+    while len(left):
+        front[left[0]] = True
+        left = left[(rows[left] < rows[left[0]]).any(axis=1)]
+    kept[front[group.reshape(-1)]] = True
+    return kept
+
+
+def pareto(path, min=(), max=(), by=None):
+    """The points that no other beats in these metrics, as a DataFrame of their rows; what `dse pareto` prints, in the same order.
+
+    path: OUT.h5, OUT.csv or a DataFrame from tidy(), or some rows of it. min, max: columns of which less, or more, is better (one name or a list).
+    A point beats another when it is at least as good in all and better in one; equal points all stay; points that lack a metric (infeasible,
+    failed) have no place. Sorted by the first metric, best first, then the next, ..., `min` before `max`; then as the rows of `path` are.
+    by: an axis or a list of them, each value of which has a front of its own, group by group in the order of their first rows.
+    """
+    frame = path if isinstance(path, pandas.DataFrame) else tidy(path)
+    less, more = ([names] if isinstance(names, str) else list(names) for names in (min, max))
+    by = [by] if isinstance(by, str) else list(by or [])
+    if not less + more:
+        raise ValueError("pareto() needs metrics: min=[...], max=[...]")
+    for name in less + more + by:
+        if name not in frame.columns:
+            raise KeyError(f"there is no column {name!r}; there are {', '.join(frame.columns)}")
+    value = frame[less + more].to_numpy(dtype=float, na_value=numpy.nan) * ([1.0] * len(less) + [-1.0] * len(more))
+    there = numpy.isfinite(value).all(axis=1) & frame["status"].isin(["ok", "timeout"]).to_numpy()
+    frame, value = frame[there], value[there]
+    group = frame.groupby(by, sort=False, dropna=False).ngroup().to_numpy() if by else numpy.zeros(len(frame), dtype=int)
+    rows = numpy.arange(len(frame))
+    front = [rows[group == g][_on_front(value[group == g])] for g in range(group.max() + 1 if len(group) else 0)]
+    order = [f[numpy.lexsort([f, *value[f].T[::-1]])] for f in front]
+    return frame.iloc[numpy.concatenate(order) if order else []].reset_index(drop=True)
 
 
 def summary(path, metric="edp_js"):

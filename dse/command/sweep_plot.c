@@ -96,7 +96,7 @@ enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
     DSE_TRY(check_kind(sweep, &kind, err));
     DSE_NOTE(faults, check_x(sweep, kind, &x, err));
     DSE_NOTE(faults, check_axis(sweep, "y", &y, err));
-    if ((!kind || kind->has_two_axes) && x != NO_DIMENSION && x == y)
+    if ((!kind || kind->traits & PLOT_TWO_AXES) && x != NO_DIMENSION && x == y)
         return yaml_fail(&sweep->spec->doc, yaml_find(sweep->spec->plot, "y"), err,
                          "plot: x and y of a heatmap are two axes, which are not linked by zip or points");
     return check_metric(sweep, kind, err);

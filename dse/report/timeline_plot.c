@@ -71,9 +71,11 @@ enum dse_status timeline_plot_not(const struct cli_args *args, struct dse_error 
     if (given)
         return dse_fail(err, DSE_BAD_USAGE, "--%s belongs to the execution graph of a schedule; %s is none",
                         given, args->operand[0]);
-    if (args->n_operand > 1)
-        return dse_fail(err, DSE_BAD_USAGE, "%s is no schedule; only schedules are drawn one above the other",
-                        args->operand[0]);
+    for (size_t i = 1; i < args->n_operand; i++)
+        if (timeline_is_operand(args->operand[i]))
+            return dse_fail(err, DSE_BAD_USAGE,
+                            "%s is no schedule; only schedules are drawn one above the other",
+                            args->operand[0]);
     return DSE_OK;
 }
 

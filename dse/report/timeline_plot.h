@@ -21,8 +21,7 @@ DSE_MUST_CHECK enum dse_status timeline_of(const struct schedule_format *format,
 /* Whether the first operand of `dse plot` is a timeline file or a schedule. */
 bool timeline_is_operand(const char *path);
 
-/* DSE_BAD_USAGE when `dse plot` got more operands or options than belong to the one result file of a
- * sweep. */
+/* DSE_BAD_USAGE when `dse plot` got schedules besides result files, or options that belong to them. */
 DSE_MUST_CHECK enum dse_status timeline_plot_not(const struct cli_args *args, struct dse_error *err);
 
 /* dse plot of timeline files and schedules, one panel each. */

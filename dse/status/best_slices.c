@@ -57,7 +57,7 @@ enum dse_status best_slices_bind(struct best_slices *best, const struct csv_row 
     for (size_t i = 0; i < best->n_by; i++) {
         size_t found = n_axis;
         for (size_t c = n_axis; c-- > 0;)
-            if (followed_means(best->by[i], header->field[c]) &&
+            if (result_column_is(header->field[c], best->by[i]) &&
                 (found == n_axis || strcmp(header->field[found], best->by[i]) != 0))
                 found = c;
         if (found == n_axis)

@@ -30,12 +30,6 @@ static size_t all_metrics(const struct metric *metric[KNOWN_MAX])
     return n;
 }
 
-bool followed_means(const char *name, const char *column)
-{
-    size_t n = strlen(name);
-    return n > 0 && strncmp(column, name, n) == 0 && (column[n] == '\0' || column[n] == '_');
-}
-
 enum dse_status followed_metric(const char *option, const char *name, const struct metric **metric,
                                 struct dse_error *err)
 {
@@ -53,7 +47,7 @@ enum dse_status followed_metric(const char *option, const char *name, const stru
             known[n++] = all[i]->name;
     const char *near = text_nearest(name, known, n);
     for (size_t i = 0; i < n && !near; i++)
-        near = followed_means(name, known[i]) ? known[i] : NULL; /* the unit is missing */
+        near = result_column_is(known[i], name) ? known[i] : NULL; /* the unit is missing */
     return dse_fail(err, DSE_BAD_USAGE, "--%s %s: %s%s%s%s", option, text_excerpt(name, shown, sizeof shown),
                     found ? "there is no best of it" : "no such metric",
                     near && !found ? "; did you mean " : "; for instance edp_js, latency_s or energy_j",

@@ -26,9 +26,6 @@ struct followed_row {
 DSE_MUST_CHECK enum dse_status followed_metric(const char *option, const char *name,
                                                const struct metric **metric, struct dse_error *err);
 
-/* Does `name`, as in a specification, mean this column? "DRAM.bandwidth" is "DRAM.bandwidth_byte_per_s". */
-bool followed_means(const char *name, const char *column);
-
 /* The axis and its coordinate that stand in column `column`, NULL behind the last. */
 const struct result_coordinate *followed_coordinate(const struct result_schema *schema, size_t column,
                                                     size_t *axis);

@@ -1,4 +1,5 @@
-/* Each row is compared with the front of those before it: it is dropped, or joins and drives others out. */
+/* Of rows that follow: each is compared with the front of those before it; it is dropped, or joins and drives
+ * others out. */
 #include "dse/status/front_points.h"
 
 #include <inttypes.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dse/console/not_ok.h"
 #include "dse/console/table.h"
 #include "results/front/pareto_front.h"
 #include "results/journal/journal_read.h"
@@ -57,6 +59,24 @@ void front_points_free(struct front_points *front)
     memset(front, 0, sizeof *front);
 }
 
+static void add_pair(struct text_buffer *text, const char *written, const char *read, size_t n_read)
+{
+    text_append_bytes(text, written, strlen(written) + 1);
+    text_append_bytes(text, read, n_read);
+    text_append_bytes(text, "", 1);
+}
+
+/* The whole as the caller's own; NULL: out of memory. */
+static char *end_pairs(struct text_buffer *text)
+{
+    text_append_bytes(text, "", 1);
+    char *kept = text->failed ? NULL : malloc(text->length);
+    if (kept)
+        memcpy(kept, text->data, text->length);
+    text_free(text);
+    return kept;
+}
+
 /* For each column of axes two texts, each with its terminator: as the table has it, and as people read it. */
 static char *texts_of(const struct followed_row *source, const struct csv_row *row, const uint32_t *index)
 {
@@ -67,16 +87,33 @@ static char *texts_of(const struct followed_row *source, const struct csv_row *r
         const char *written = row->field[c];
         const char *read = row == source->header ? written : followed_text(source, row, c, index, buffer);
         size_t n_read = row == source->header ? followed_name_length(source, c) : strlen(read);
-        text_append_bytes(&text, written, strlen(written) + 1);
-        text_append_bytes(&text, read, n_read);
-        text_append_bytes(&text, "", 1);
+        add_pair(&text, written, read, n_read);
     }
-    text_append_bytes(&text, "", 1);
-    char *kept = text.failed ? NULL : malloc(text.length);
-    if (kept)
-        memcpy(kept, text.data, text.length);
-    text_free(&text);
-    return kept;
+    return end_pairs(&text);
+}
+
+/* The same of a cell of a cube; UINT64_MAX: the names. */
+static char *texts_of_cell(const struct result_schema *schema, uint64_t cell)
+{
+    uint32_t index[RESULT_AXIS_MAX] = {0};
+    struct text_buffer text;
+    text_init(&text);
+    for (size_t a = schema->n_axis; a-- > 0 && cell != UINT64_MAX;) {
+        index[a] = (uint32_t)(cell % schema->axis[a].n_value);
+        cell /= schema->axis[a].n_value;
+    }
+    for (size_t a = 0; a < schema->n_axis; a++)
+        for (size_t k = 0; k < schema->axis[a].n_coordinate; k++) {
+            const struct result_coordinate *c = &schema->axis[a].coordinate[k];
+            char written[FOLLOWED_LABEL_MAX], label[FOLLOWED_LABEL_MAX];
+            if (cell == UINT64_MAX) {
+                add_pair(&text, c->name, c->name, not_ok_name_length(c));
+                continue;
+            }
+            coordinate_label(c, index[a], label, sizeof label);
+            add_pair(&text, coordinate_text(c, index[a], written, sizeof written), label, strlen(label));
+        }
+    return end_pairs(&text);
 }
 
 /* The columns of the report; a window has room for so many. */
@@ -103,6 +140,21 @@ static bool make_columns(struct front_points *front)
                                          .unit = metric->unit};
     }
     return front->report != NULL;
+}
+
+enum dse_status front_points_begin(struct front_points *front, const struct result_schema *schema,
+                                   const struct metric *const *metric, const int *direction, size_t n_metric,
+                                   struct dse_error *err)
+{
+    *front = (struct front_points){.n_metric = n_metric, .n_needed = n_metric};
+    for (size_t m = 0; m < n_metric; m++) {
+        front->metric[m] = metric[m];
+        front->direction[m] = direction[m];
+    }
+    for (size_t a = 0; a < schema->n_axis; a++)
+        front->n_axis += schema->axis[a].n_coordinate;
+    front->axes = texts_of_cell(schema, UINT64_MAX);
+    return front->axes && make_columns(front) ? DSE_OK : no_memory(err);
 }
 
 static bool has_axes(const struct front_points *front, const struct followed_row *source)
@@ -155,6 +207,26 @@ static bool make_room(struct front_points *front, const double *added)
     return true;
 }
 
+/* Append the point, whose text is owned from here on; NULL: there was no memory for it. */
+static enum dse_status keep_point(struct front_points *front, const struct front_point *point,
+                                  struct dse_error *err)
+{
+    if (point->text && front->n == front->capacity) {
+        const size_t capacity = front->capacity ? 2 * front->capacity : 64;
+        struct front_point *moved = realloc(front->point, capacity * sizeof *moved);
+        if (moved) {
+            front->point = moved;
+            front->capacity = capacity;
+        }
+    }
+    if (!point->text || front->n == front->capacity) {
+        free(point->text);
+        return no_memory(err);
+    }
+    front->point[front->n++] = *point;
+    return DSE_OK;
+}
+
 enum dse_status front_points_add(struct front_points *front, const struct followed_row *source,
                                  const struct csv_row *row, const uint32_t *index, uint64_t order,
                                  struct dse_error *err)
@@ -172,19 +244,16 @@ enum dse_status front_points_add(struct front_points *front, const struct follow
     }
     if (!make_room(front, point.value))
         return DSE_OK;
-    if (front->n == front->capacity) {
-        const size_t capacity = front->capacity ? 2 * front->capacity : 64;
-        struct front_point *moved = realloc(front->point, capacity * sizeof *moved);
-        if (!moved)
-            return no_memory(err);
-        front->point = moved;
-        front->capacity = capacity;
-    }
     point.text = texts_of(source, row, index);
-    if (!point.text)
-        return no_memory(err);
-    front->point[front->n++] = point;
-    return DSE_OK;
+    return keep_point(front, &point, err);
+}
+
+enum dse_status front_points_put(struct front_points *front, const struct result_schema *schema,
+                                 uint64_t cell, size_t group, const double *value, struct dse_error *err)
+{
+    struct front_point point = {.group = group, .order = cell, .text = texts_of_cell(schema, cell)};
+    memcpy(point.value, value, front->n_metric * sizeof *value);
+    return keep_point(front, &point, err);
 }
 
 /* ---------------------------------------- the report */
@@ -197,6 +266,8 @@ struct sort_key {
 static int compare_keys(const void *a, const void *b)
 {
     const struct sort_key *one = a, *two = b;
+    if (one->point->group != two->point->group)
+        return one->point->group < two->point->group ? -1 : 1;
     for (size_t m = 0; m < one->front->n_metric; m++) {
         const double left = -one->front->direction[m] * one->point->value[m];
         const double right = -one->front->direction[m] * two->point->value[m];

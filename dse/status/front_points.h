@@ -1,5 +1,5 @@
-/* The Pareto front of the rows of tables that are followed: the points that no other beats in the metrics
- * asked for. Only the front so far is kept. */
+/* The Pareto front as a report: the points that no other beats in the metrics asked for. Of the rows of
+ * tables that are followed, of which only the front so far is kept, or of the cells of a cube. */
 #ifndef DSE_STATUS_FRONT_POINTS_H
 #define DSE_STATUS_FRONT_POINTS_H
 
@@ -15,6 +15,7 @@ enum { FRONT_METRIC_MAX = 8 };
 
 struct front_point {
     double value[FRONT_METRIC_MAX]; /* (n_metric) */
+    size_t group;                   /* of several fronts: which */
     uint64_t order;                 /* of its cell among all */
     char *text; /* of each column of axes the value as it is written, then as people read it; owned */
 };
@@ -51,7 +52,20 @@ DSE_MUST_CHECK enum dse_status front_points_add(struct front_points *front, cons
                                                 const struct csv_row *row, const uint32_t *index,
                                                 uint64_t order, struct dse_error *err);
 
-/* The front as a report, a point a row, the best in the first metric first; it borrows from `front`. */
+/* Begin with no points of a cube with these metrics (n_metric <= FRONT_METRIC_MAX); borrows the metrics.
+ * DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status front_points_begin(struct front_points *front,
+                                                  const struct result_schema *schema,
+                                                  const struct metric *const *metric, const int *direction,
+                                                  size_t n_metric, struct dse_error *err);
+
+/* Put a cell that is on the front of its group, with its values (n_metric). DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status front_points_put(struct front_points *front,
+                                                const struct result_schema *schema, uint64_t cell,
+                                                size_t group, const double *value, struct dse_error *err);
+
+/* The front as a report, group by group, a point a row, the best in the first metric first; it borrows from
+ * `front`. */
 void front_points_report(struct front_points *front, struct report *report);
 
 #endif

@@ -8,9 +8,9 @@
 #include "results/plot/plot_gnuplot.h"
 #include "results/plot/plot_kinds.h"
 
-#define PLOT_ROW(name, has_two_axes, x_words, n_metric, metric, sentence)                                    \
-    {#name, sentence, has_two_axes, x_words, n_metric, metric, plot_##name},
-#define PLOT_NAME(name, has_two_axes, x_words, n_metric, metric, sentence) #name,
+#define PLOT_ROW(name, traits, x_words, n_metric, metric, sentence)                                          \
+    {#name, sentence, traits, x_words, n_metric, metric, plot_##name},
+#define PLOT_NAME(name, traits, x_words, n_metric, metric, sentence) #name,
 static const struct plot_kind kinds[] = {PLOT_KINDS(PLOT_ROW)};
 static const char *const names[] = {PLOT_KINDS(PLOT_NAME)};
 
@@ -259,6 +259,8 @@ enum dse_status plot_draw(const char *h5_path, const char *figure_path, const st
     }
     text_init(&job.script);
     enum dse_status status = plot_data_open(&job.data, h5_path, options, err);
+    if (status == DSE_OK)
+        status = plot_data_metric(&job.data, options, err);
     if (!kind)
         kind = plot_kind_find(wants_lines(&job.data, options) ? "lines" : "heatmap");
     if (status == DSE_OK)

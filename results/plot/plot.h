@@ -7,16 +7,24 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "results/cube/cube_join.h"
 
 struct plot_job;
 
 enum { PLOT_METRIC_MAX = 6 };
 
+enum plot_trait {
+    PLOT_TWO_AXES = 1, /* x and y are different axes */
+    PLOT_ONE_FILE = 2, /* it reads more than points, and those of one file */
+    PLOT_METRICS = 4,  /* x and y are metrics */
+    PLOT_COMPARES = 8, /* it can show values of an axis over one of them, or which is the best */
+};
+
 /* A kind of figure: a row of the table in plot_kinds.h. */
 struct plot_kind {
     const char *name;     /* for --kind and the specification; its template is NAME.gp */
     const char *sentence; /* for help */
-    bool has_two_axes;    /* x and y are different axes */
+    unsigned traits;      /* of enum plot_trait */
     const char *x_words;  /* "a,b": what x is one of, instead of an axis; NULL: an axis */
     size_t n_metric;      /* how many metrics it shows at most */
     const char *metric;   /* the only one it can show, or NULL */
@@ -30,7 +38,10 @@ struct plot_options {
         *kind;          /* default: lines where one axis is free, or several metrics; else heatmap */
     const char *metric; /* a field name, or several with commas between; default edp_js */
     const char *x, *y;  /* axis names; default: the two longest axes, numeric ones first. Or x: a word */
-    const char *layer;  /* of kind front: its front in place of the network's */
+    /* (n_file) where the sweep lies in several: all of them, the one to draw first */
+    const struct cube_file *file;
+    size_t n_file;
+    const char *layer;        /* of kind front: its front in place of the network's */
     const char *const *where; /* (n_where) "axis=value" or "axis=label": keep only this slice */
     size_t n_where;
     size_t max_facet;  /* at most so many panels (default 12); more is an error that says how to choose */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/cube/cube_read.h"
-
 static const struct result_axis *axis_of(const struct plot_data *data, size_t axis)
 {
     return &data->schema.axis[axis];
@@ -36,18 +34,20 @@ enum dse_status plot_find_axis(const struct plot_data *data, const char *name, s
 {
     const char *known[RESULT_AXIS_MAX * 4];
     size_t n = 0;
+    axis->axis = PLOT_NO_AXIS;
     for (size_t a = 0; a < data->schema.n_axis; a++) {
         for (size_t k = 0; k < axis_of(data, a)->n_coordinate; k++) {
             const char *candidate = axis_of(data, a)->coordinate[k].name;
-            if (strcmp(candidate, name) == 0) {
+            const bool exact = strcmp(candidate, name) == 0;
+            if (exact || (axis->axis == PLOT_NO_AXIS && result_column_is(candidate, name)))
                 *axis = (struct plot_axis){a, k};
+            if (exact)
                 return DSE_OK;
-            }
             if (n < sizeof known / sizeof *known)
                 known[n++] = candidate;
         }
     }
-    return unknown_name(data, "axis", name, known, n, err);
+    return axis->axis != PLOT_NO_AXIS ? DSE_OK : unknown_name(data, "axis", name, known, n, err);
 }
 
 static enum dse_status find_metric(const struct plot_data *data, const char *name,
@@ -72,12 +72,8 @@ static enum dse_status find_metric(const struct plot_data *data, const char *nam
 enum dse_status plot_read_metric(struct plot_data *data, const char *name, const struct metric **metric,
                                  double **value, struct dse_error *err)
 {
-    size_t n;
     DSE_TRY(find_metric(data, name, metric, err));
-    DSE_TRY(cube_read_number(data->path, name, &data->arena, value, &n, err));
-    if (n != data->n_cell)
-        return dse_fail_at(err, DSE_BAD_INPUT, data->path, 0,
-                           "the datasets do not have the shape of the axes");
+    DSE_TRY(cube_join_number(&data->join, name, &data->arena, value, err));
     /* Infeasible and failed points have no place in a search for the best. */
     for (size_t i = 0; i < data->n_cell; i++)
         if (strcmp(data->status[i], "ok") != 0 && strcmp(data->status[i], "timeout") != 0)
@@ -117,24 +113,29 @@ static enum dse_status fix_where(struct plot_data *data, const char *where, stru
 enum dse_status plot_data_open(struct plot_data *data, const char *path, const struct plot_options *options,
                                struct dse_error *err)
 {
-    size_t n_status;
+    const struct cube_file one = {.path = path};
     memset(data, 0, sizeof *data);
     arena_init(&data->arena);
     data->path = path;
     data->x.axis = data->y.axis = PLOT_NO_AXIS;
-    DSE_TRY(cube_read_schema(path, &data->arena, &data->schema, err));
-    char metric[PLOT_LABEL_MAX];
-    (void)plot_metric_word(options->metric ? options->metric : "edp_js", 0, metric, sizeof metric);
-    DSE_TRY(cube_read_text(path, "status", &data->arena, &data->status, &n_status, err));
-    data->n_cell = schema_n_cell(&data->schema);
-    if (n_status != data->n_cell)
-        return dse_fail_at(err, DSE_BAD_INPUT, path, 0, "the datasets do not have the shape of the axes");
-    DSE_TRY(plot_read_metric(data, metric, &data->metric, &data->value, err));
+    DSE_TRY(cube_join_open(&data->join, options->n_file > 1 ? options->file : &one,
+                           options->n_file > 1 ? options->n_file : 1, &data->arena, err));
+    data->schema = data->join.schema;
+    data->status = data->join.status;
+    data->n_cell = data->join.n_cell;
     for (size_t a = 0; a < data->schema.n_axis; a++)
         data->is_fixed[a] = axis_of(data, a)->n_value == 1;
     for (size_t i = 0; i < options->n_where; i++)
         DSE_TRY(fix_where(data, options->where[i], err));
     return DSE_OK;
+}
+
+enum dse_status plot_data_metric(struct plot_data *data, const struct plot_options *options,
+                                 struct dse_error *err)
+{
+    char metric[PLOT_LABEL_MAX];
+    (void)plot_metric_word(options->metric ? options->metric : "edp_js", 0, metric, sizeof metric);
+    return plot_read_metric(data, metric, &data->metric, &data->value, err);
 }
 
 void plot_data_close(struct plot_data *data)
@@ -254,8 +255,7 @@ size_t plot_n_group(const struct plot_data *data)
     return n;
 }
 
-/* Whether the cell lies in the fixed slice. */
-static bool in_slice(const struct plot_data *data, size_t cell)
+bool plot_in_slice(const struct plot_data *data, size_t cell)
 {
     for (size_t a = 0; a < data->schema.n_axis; a++) {
         if (data->is_fixed[a] && plot_position(data, cell, a) != data->fixed[a])
@@ -270,7 +270,7 @@ enum dse_status plot_fix_at_best(struct plot_data *data, const size_t *keep, siz
     size_t best = data->n_cell;
     double sign = metric_direction(data->metric) > 0 ? -1 : 1;
     for (size_t i = 0; i < data->n_cell; i++) {
-        if (!isnan(data->value[i]) && in_slice(data, i) &&
+        if (!isnan(data->value[i]) && plot_in_slice(data, i) &&
             (best == data->n_cell || sign * data->value[i] < sign * data->value[best]))
             best = i;
     }

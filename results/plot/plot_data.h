@@ -22,7 +22,8 @@ struct plot_axis {
 
 struct plot_data {
     struct arena arena;
-    const char *path; /* borrowed */
+    const char *path;      /* of the first file; borrowed */
+    struct cube_join join; /* of the files */
     struct result_schema schema;
     const struct metric *metric;
     double *value;             /* (n_cell) in SI, NaN when missing */
@@ -36,13 +37,18 @@ struct plot_data {
     char note[96]; /* what else to say of all that is shown, or "" */
 };
 
-/* Open the cube, find the metric, fix what `where` and axes of length 1 fix. Release with plot_data_close,
+/* Open the cube or cubes, fix what `where` and axes of length 1 fix. Release with plot_data_close,
  * also on failure. */
 DSE_MUST_CHECK enum dse_status plot_data_open(struct plot_data *data, const char *path,
                                               const struct plot_options *options, struct dse_error *err);
 void plot_data_close(struct plot_data *data);
 
-/* Find an axis by any of its coordinates' names. DSE_BAD_INPUT lists the axes. */
+/* Read the metric that is shown, the first of the options'. DSE_BAD_INPUT. */
+DSE_MUST_CHECK enum dse_status plot_data_metric(struct plot_data *data, const struct plot_options *options,
+                                                struct dse_error *err);
+
+/* Find an axis by any of its coordinates' names, or as a specification calls it. DSE_BAD_INPUT lists the
+ * axes. */
 DSE_MUST_CHECK enum dse_status plot_find_axis(const struct plot_data *data, const char *name,
                                               struct plot_axis *axis, struct dse_error *err);
 
@@ -87,6 +93,9 @@ size_t plot_facet_position(const struct plot_data *data, size_t panel, size_t f)
 
 /* The cell at position (ix, iy) of panel `panel`; positions of axes that are not there are ignored. */
 size_t plot_cell(const struct plot_data *data, size_t panel, size_t ix, size_t iy);
+
+/* Whether the cell lies in the fixed slice. */
+bool plot_in_slice(const struct plot_data *data, size_t cell);
 
 /* Position on axis `axis` of a cell. */
 uint32_t plot_position(const struct plot_data *data, size_t cell, size_t axis);

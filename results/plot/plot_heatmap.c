@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "results/cube/cube_read.h"
 #include "results/plot/plot_gnuplot.h"
 #include "results/plot/plot_kinds.h"
 
@@ -102,9 +101,9 @@ static enum dse_status survey(struct plot_job *job, struct heatmap *map, struct 
 static enum dse_status note_proofs(struct plot_data *data, const struct heatmap *map, struct dse_error *err)
 {
     const char *const *stop;
-    size_t n, n_cell = map->n_panel * map->n_x * map->n_y, n_proved = 0;
-    DSE_TRY(cube_read_text(data->path, "stop", &data->arena, &stop, &n, err));
-    for (size_t i = 0; n == data->n_cell && i < n_cell; i++) {
+    size_t n_cell = map->n_panel * map->n_x * map->n_y, n_proved = 0;
+    DSE_TRY(cube_join_text(&data->join, "stop", &data->arena, &stop, err));
+    for (size_t i = 0; i < n_cell; i++) {
         size_t at = i % (map->n_x * map->n_y);
         size_t cell = plot_cell(data, i / (map->n_x * map->n_y), at % map->n_x, at / map->n_x);
         n_proved += !isnan(data->value[cell]) && strcmp(stop[cell], "optimal") == 0;

@@ -7,19 +7,19 @@
 #include "base/text.h"
 #include "results/plot/plot_data.h"
 
-/* Every kind, in the order help shows them. X(name, has two axes, words of x or NULL, how many metrics, the
- * only metric or NULL, sentence): the function is plot_NAME, the template plotting/NAME.gp. */
+/* Every kind, in the order help shows them. X(name, traits, words of x or NULL, how many metrics, the only
+ * metric or NULL, sentence): the function is plot_NAME, the template plotting/NAME.gp. */
 #define PLOT_KINDS(X)                                                                                        \
-    X(heatmap, true, NULL, 1, NULL, "the metric over two axes, the others as panels")                        \
-    X(convergence, false, "evaluations, seconds", 0, NULL,                                                   \
+    X(heatmap, PLOT_TWO_AXES | PLOT_COMPARES, NULL, 1, NULL,                                                 \
+      "the metric over two axes, the others as panels")                                                      \
+    X(convergence, PLOT_ONE_FILE, "evaluations, seconds", 0, NULL,                                           \
       "best cost so far, at the point with the best edp_js; engines or the values of y as curves")           \
-    X(breakdown, false, NULL, 1, "energy_j", "bars of energy by storage level")                              \
-    X(front, false, "latency", 1, "energy_j",                                                                \
+    X(breakdown, PLOT_ONE_FILE, NULL, 1, "energy_j", "bars of energy by storage level")                      \
+    X(front, PLOT_ONE_FILE, "latency", 1, "energy_j",                                                        \
       "fronts of the objective pareto: energy over latency, the values of y as staircases")                  \
-    X(lines, false, NULL, PLOT_METRIC_MAX, NULL,                                                             \
-      "metrics over one axis, another as lines, the others as panels")
+    X(lines, 0, NULL, PLOT_METRIC_MAX, NULL, "metrics over one axis, another as lines, the others as panels")
 
-#define PLOT_DECLARE(name, has_two_axes, x_words, n_metric, metric, sentence)                                \
+#define PLOT_DECLARE(name, traits, x_words, n_metric, metric, sentence)                                      \
     DSE_MUST_CHECK enum dse_status plot_##name(struct plot_job *job, struct dse_error *err);
 PLOT_KINDS(PLOT_DECLARE)
 #undef PLOT_DECLARE

@@ -110,6 +110,12 @@ static size_t add_columns(struct result_column *column, size_t at, const struct 
     return at + n;
 }
 
+bool result_column_is(const char *column, const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 0 && strncmp(column, name, n) == 0 && (column[n] == '\0' || column[n] == '_');
+}
+
 bool result_column_is_time(const char *name)
 {
     for (int table = 0; table < RESULT_TABLE_COUNT; table++)

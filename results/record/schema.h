@@ -176,6 +176,9 @@ const struct metric *level_metric_all(size_t *n);
  * names the axis. */
 DSE_MUST_CHECK enum dse_status schema_check(const struct result_schema *schema, struct dse_error *err);
 
+/* Does `name`, as in a specification, mean this column? "DRAM.bandwidth" is "DRAM.bandwidth_byte_per_s". */
+bool result_column_is(const char *column, const char *name);
+
 /* Cells of the cube: the product of the axis lengths; 1 without axes. Saturates at UINT64_MAX. */
 uint64_t schema_n_cell(const struct result_schema *schema);
 

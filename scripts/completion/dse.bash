@@ -86,7 +86,7 @@ _dse_value() {
         status--format) _dse_reply 'table json csv' "$word" ;;
         watch--format) _dse_reply 'table json' "$word" ;;
         *--by) _dse_reply "$(_dse_columns | sed '/^status$/,$d')" "$word" ;;
-        eval--format | list--format) _dse_reply 'table csv json' "$word" ;;
+        eval--format | list--format | pareto--format) _dse_reply 'table csv json' "$word" ;;
         list--architecture) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         list--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
         *--report) _dse_reply "$(_dse_names "$program" reports)" "$word" ;;
@@ -99,7 +99,7 @@ _dse_value() {
         train--loss) _dse_reply 'huber mse mae' "$word" ;;
         train--problems) _dse_files "cnn mttkrp $(_dse_names "$program" networks)" "$word" ;;
         *--measure) _dse_reply 'noc cosa noc,cosa' "$word" ;;
-        *--metric) _dse_reply "$(_dse_columns)" "$word" ;;
+        *--metric | pareto--min | pareto--max) _dse_reply "$(_dse_columns)" "$word" ;;
         map--layer) _dse_reply "$(_dse_layers "$program" "${operands[1]:-}")" "$word" ;;
         map--option)
             engine=$(_dse_given --engine -e)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # dse merge: what is missing is named, and the command that it prints computes it.
-# Tests: command_results.c.
+# Tests: command_merge.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh

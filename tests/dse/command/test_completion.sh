@@ -49,7 +49,7 @@ has() {
     esac
 }
 
-is 'run eval map sample optimise list convert plot merge status watch check rerun slurm calibrate train --help --version' ''
+is 'run eval map sample optimise list convert plot pareto merge status watch check rerun slurm calibrate train --help --version' ''
 is 'map merge' m
 is 'engines accountings architectures networks experiments reports layers engine' list ''
 is 'conv1' map simba resnet50 --layer conv1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Titles, names and paths that a shell or gnuplot would take for commands are words: nothing runs, every figure is drawn and shows them.
-# Tests: command_results.c.
+# Tests: command_plot.c.
 set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
