@@ -11,11 +11,8 @@
 #include "dse/report/map_network.h"
 #include "dse/report/map_report.h"
 #include "dse/run/threads.h"
-#include "dse/solve/each_dataflow.h"
-#include "dse/solve/exact_front.h"
-#include "dse/solve/network_front.h"
+#include "dse/solve/map_layers.h"
 #include "dse/solve/option_files.h"
-#include "dse/solve/record.h"
 #include "dse/solve/solve.h"
 #include "dse/solve/workload.h"
 
@@ -26,15 +23,9 @@ struct map_job {
     struct workload workload;
     struct yaml_doc constraints;
     struct solve_settings settings;
-    struct input_store *inputs;  /* of the files */
-    struct option_files *files;  /* that options name */
-    struct solve_result *result; /* (n_problem) */
-    struct solve_result *each;   /* (n_each) of the objective pareto, with the fronts; else NULL */
-    uint32_t n_each;
-    struct network_front network_front;
-    const struct solve_result **view; /* (n_problem) */
-    struct point_record point;
-    struct layer_record *layer; /* (n_layer) */
+    struct input_store *inputs; /* of the files */
+    struct option_files *files; /* that options name */
+    struct map_layers mapped;   /* by a mapper */
     struct arena arena;
     struct map_found found; /* by a scheduler */
     struct mapping_texts texts;
@@ -113,15 +104,11 @@ static enum dse_status refuse_options(const struct input_overrides *overrides, s
     return DSE_OK;
 }
 
-/* The constraints of a file, tried on every layer. */
 static enum dse_status read_constraints(const char *path, struct map_job *job, struct dse_error *err)
 {
-    struct mapspace_constraints tried;
-    DSE_TRY(input_constraints(path, &job->constraints, &job->settings.constraints, err));
-    job->settings.doc = &job->constraints;
-    for (uint32_t p = 0; p < job->workload.n_problem; p++)
-        DSE_TRY(solve_constraints(&job->settings, &job->workload.problem[p], &job->arch, &tried, err));
-    return DSE_OK;
+    const struct ynode *list;
+    DSE_TRY(input_constraints(path, &job->constraints, &list, err));
+    return map_layers_constrain(&job->settings, &job->constraints, list, &job->workload, &job->arch, err);
 }
 
 /* --format vector: the machine and the problems must be such that mappings have vectors. */
@@ -191,71 +178,6 @@ static enum dse_status prepare(const struct cli_args *args, struct map_job *job,
     return DSE_OK;
 }
 
-/* The best mapping of each layer. */
-static enum dse_status solve_each(struct map_job *job, struct dse_error *err)
-{
-    job->result = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->result);
-    DSE_TRY(arena_check(&job->arena, "the results", err));
-    int n_problem = (int)job->workload.n_problem;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(job->n_thread)
-    for (int p = 0; p < n_problem; p++) {
-        struct arena arena;
-        arena_init(&arena);
-        enum dse_status status =
-            solve_task(&job->settings, &job->workload.problem[p], &job->arch, NULL, &arena, &job->result[p]);
-        (void)status; /* interrupted is not possible without a cancel flag */
-        arena_free(&arena);
-    }
-    return DSE_OK;
-}
-
-/* A row for each point of the layers' fronts; of several layers the network's front as well. */
-static enum dse_status use_fronts(struct map_job *job, struct dse_error *err)
-{
-    job->each = job->result;
-    job->n_each = job->workload.n_problem;
-    bool ok = job->workload.n_layer > 1;
-    for (uint32_t p = 0; p < job->n_each; p++)
-        ok = ok && job->each[p].n_front > 0;
-    const struct solve_result **each = arena_alloc(&job->arena, job->n_each, sizeof *each);
-    DSE_TRY(arena_check(&job->arena, "the fronts", err));
-    for (uint32_t p = 0; p < job->n_each; p++)
-        each[p] = &job->each[p];
-    if (ok)
-        DSE_TRY(network_front_make(&job->workload, each, &job->arch, &job->arena, &job->network_front, err));
-    return exact_front_spread(&job->workload, job->each, &job->arena, &job->result, err);
-}
-
-static enum dse_status solve_all(struct map_job *job, struct dse_error *err)
-{
-    const char *level[ARCH_LEVEL_MAX];
-    if (job->each_dataflow)
-        DSE_TRY(each_dataflow_solve(&job->settings, &job->workload, &job->arch, job->n_thread, &job->arena,
-                                    &job->result, err));
-    else
-        DSE_TRY(solve_each(job, err));
-    if (job->settings.front)
-        DSE_TRY(use_fronts(job, err));
-    job->view = arena_alloc(&job->arena, job->workload.n_problem, sizeof *job->view);
-    job->layer = arena_alloc(&job->arena, job->workload.n_layer, sizeof *job->layer);
-    DSE_TRY(arena_check(&job->arena, "the results", err));
-    for (uint32_t p = 0; p < job->workload.n_problem; p++)
-        job->view[p] = &job->result[p];
-    for (uint32_t l = 0; l < job->arch.n_level; l++)
-        level[l] = job->arch.level[l].name;
-    struct record_source source = {.workload = &job->workload,
-                                   .arch = &job->arch,
-                                   .result = job->view,
-                                   .n_level = job->arch.n_level,
-                                   .level = level,
-                                   .accounting = solve_accounting(&job->settings, &job->arch)->name,
-                                   .texts = true,
-                                   .measure = &job->settings.measure};
-    job->point = (struct point_record){.index = NULL};
-    DSE_TRY(record_make(&source, &job->arena, &job->point, job->layer, err));
-    return DSE_OK;
-}
-
 static enum dse_status print_all(struct map_job *job, const struct console *console, struct dse_error *err)
 {
     struct text_buffer out;
@@ -264,11 +186,11 @@ static enum dse_status print_all(struct map_job *job, const struct console *cons
                                       &job->network,
                                       &job->workload,
                                       &job->settings,
-                                      job->result,
-                                      &job->point,
-                                      job->layer,
+                                      job->mapped.result,
+                                      &job->mapped.point,
+                                      job->mapped.layer,
                                       job->each_dataflow || job->settings.front,
-                                      job->network_front.n ? &job->network_front : NULL};
+                                      job->mapped.network_front.n ? &job->mapped.network_front : NULL};
     text_init(&out);
     switch (job->format) {
     case MAP_YAML:
@@ -306,7 +228,7 @@ static enum dse_status print_hint(const struct map_job *job, const struct consol
     char hint[SOLVE_REASON_MAX];
     if (job->format != MAP_TABLE)
         return DSE_OK;
-    DSE_TRY(map_hint(&job->settings, &job->workload, &job->arch, job->result, job->n_thread, hint,
+    DSE_TRY(map_hint(&job->settings, &job->workload, &job->arch, job->mapped.result, job->n_thread, hint,
                      sizeof hint, err));
     if (hint[0])
         fprintf(console->err, "dse: %s\n", hint);
@@ -319,10 +241,10 @@ static enum dse_status schedule_all(struct map_job *job, const struct console *c
     struct map_found *found = &job->found;
     text_init(&found->out);
     text_init(&found->warning);
-    job->point.reason = found->reason;
+    job->mapped.point.reason = found->reason;
     enum dse_status status = map_network(&job->settings, &job->workload, &job->arch, job->n_thread,
                                          (enum map_format)job->format, found, err);
-    job->point.outcome = found->outcome;
+    job->mapped.point.outcome = found->outcome;
     if (status == DSE_OK && found->out.data)
         fputs(found->out.data, console->out);
     if (status == DSE_OK && found->warning.length)
@@ -346,15 +268,17 @@ static int command(const struct cli_args *args, const struct console *console)
     if (status == DSE_OK && solve_is_scheduler(&job->settings)) {
         status = schedule_all(job, console, &err);
     } else if (status == DSE_OK) {
-        status = solve_all(job, &err);
+        status = map_layers(&job->settings, &job->workload, &job->arch, job->each_dataflow, job->n_thread,
+                            NULL, &job->arena, &job->mapped, &err);
         if (status == DSE_OK)
             status = print_all(job, console, &err);
         if (status == DSE_OK)
             status = print_hint(job, console, &err);
     }
     code = cli_report(console, status, &err);
-    if (status == DSE_OK && job->point.outcome != RESULT_OK) {
-        fprintf(console->err, "dse: %s: %s\n", result_status_text(job->point.outcome), job->point.reason);
+    if (status == DSE_OK && job->mapped.point.outcome != RESULT_OK) {
+        fprintf(console->err, "dse: %s: %s\n", result_status_text(job->mapped.point.outcome),
+                job->mapped.point.reason);
         code = EXIT_SOME_FAILED;
     }
     if (status == DSE_OK && job->n_no_vector > 0) {
@@ -362,8 +286,7 @@ static int command(const struct cli_args *args, const struct console *console)
                 job->n_no_vector, job->n_no_vector == 1 ? " is" : "s are");
         code = EXIT_SOME_FAILED;
     }
-    for (uint32_t p = 0; p < job->n_each; p++)
-        solve_result_clear(&job->each[p]);
+    map_layers_clear(&job->mapped);
     arena_free(&job->arena);
     yaml_doc_free(&job->constraints);
     workload_free(&job->workload);

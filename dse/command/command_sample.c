@@ -11,20 +11,17 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "dse/command/commands.h"
-#include "dse/command/sample.h"
 #include "dse/console/table.h"
 #include "dse/inputs/inputs.h"
 #include "dse/isolate/run_signals.h"
 #include "dse/report/vector_eval.h"
 #include "dse/run/threads.h"
 #include "dse/solve/record.h"
+#include "dse/solve/sample.h"
 #include "dse/solve/workload.h"
 #include "results/record/csv_line.h"
 
 enum { REASON_SHOWN_MAX = 10, STANDARD_MAPPINGS = 1000 };
-
-/* Without --max-draws: this many draws for each mapping that is asked for, and never less than so many. */
-static const uint64_t draws_per_mapping = 1000, least_max_draws = 1000000;
 
 /* What the summary at the end is about: a few numbers of every row. */
 enum { VALUE_CYCLE, VALUE_ENERGY, VALUE_EDP, VALUE_MEASURED, N_VALUE };
@@ -258,16 +255,14 @@ static enum dse_status read_limits(const struct cli_args *args, struct sample_se
                                    struct dse_error *err)
 {
     unsigned long long seed = 0, n = STANDARD_MAPPINGS, draws = 0, threads = 0;
-    DSE_TRY(cli_number(args, "mappings", 0, 1000000000, &n, err));
+    DSE_TRY(cli_number(args, "mappings", 0, SAMPLE_MAPPINGS_MAX, &n, err));
     DSE_TRY(cli_number(args, "max-draws", 1, 1000000000000, &draws, err));
     DSE_TRY(cli_number(args, "seed", 0, UINT64_MAX, &seed, err));
     DSE_TRY(cli_number(args, "jobs", 1, 4096, &threads, err));
     if (n == 0 && draws == 0)
         return dse_fail(err, DSE_BAD_USAGE, "--mappings 0 needs --max-draws: something has to end it");
     s->n_valid = n;
-    s->max_draws = draws                                     ? draws
-                   : n * draws_per_mapping > least_max_draws ? n * draws_per_mapping
-                                                             : least_max_draws;
+    s->max_draws = draws ? draws : sample_max_draws(n);
     s->seed = seed;
     s->n_thread = threads ? (int)threads : threads_available();
     return DSE_OK;

@@ -7,11 +7,26 @@
 #include "base/text.h"
 #include "costmodel/timeloop/timeloop.h"
 
+enum dse_status input_pad_dim(struct problem *problem, const char *dim, const char *text,
+                              struct dse_error *err)
+{
+    char shown[96];
+    uint64_t bound;
+    const int d = problem_find_dim(problem, dim);
+    if (d < 0)
+        return dse_fail(err, DSE_BAD_USAGE, "padding: %s has no dimension %s", problem->name,
+                        text_excerpt(dim, shown, sizeof shown));
+    if (!text_parse_u64(text, &bound) || bound < problem->bound[d] || bound > UINT32_MAX)
+        return dse_fail(err, DSE_BAD_USAGE, "padding %s=%s: a whole number from %u is expected", dim,
+                        text_excerpt(text, shown, sizeof shown), problem->bound[d]);
+    problem->bound[d] = (uint32_t)bound;
+    return DSE_OK;
+}
+
 enum dse_status input_pad(const struct cli_args *args, struct problem *problem, struct dse_error *err)
 {
     for (size_t i = 0; i < args->n_value; i++) {
         char name[PROBLEM_DIM_NAME_MAX], shown[96];
-        uint64_t bound;
         if (strcmp(args->value[i].option->name, "pad") != 0)
             continue;
         const char *text = args->value[i].text, *equals = strchr(text, '=');
@@ -21,14 +36,7 @@ enum dse_status input_pad(const struct cli_args *args, struct problem *problem, 
                             text_excerpt(text, shown, sizeof shown));
         memcpy(name, text, length);
         name[length] = '\0';
-        text = equals + 1;
-        int d = problem_find_dim(problem, name);
-        if (d < 0)
-            return dse_fail(err, DSE_BAD_USAGE, "--pad: %s has no dimension %.60s", problem->name, name);
-        if (!text_parse_u64(text, &bound) || bound < problem->bound[d] || bound > UINT32_MAX)
-            return dse_fail(err, DSE_BAD_USAGE, "--pad %s=%.40s: a whole number from %u is expected", name,
-                            text, problem->bound[d]);
-        problem->bound[d] = (uint32_t)bound;
+        DSE_TRY(input_pad_dim(problem, name, equals + 1, err));
     }
     return DSE_OK;
 }

@@ -12,6 +12,10 @@
 DSE_MUST_CHECK enum dse_status input_pad(const struct cli_args *args, struct problem *problem,
                                          struct dse_error *err);
 
+/* The same for one dimension by name, as text. DSE_BAD_USAGE: there is none, or the bound is smaller. */
+DSE_MUST_CHECK enum dse_status input_pad_dim(struct problem *problem, const char *dim, const char *bound,
+                                             struct dse_error *err);
+
 /* As mapping_read; a tensor that a Timeloop machine's outermost level bypasses is warned of on console->err
  * (on a native machine it is an error). */
 DSE_MUST_CHECK enum dse_status input_mapping(const char *path, const struct problem *problem,

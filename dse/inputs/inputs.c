@@ -174,6 +174,16 @@ static enum dse_status read_named(const char *name, const struct network_setting
                   : read_networks(part, n, *settings, arena, network, err);
 }
 
+enum dse_status input_network_with(const char *name, const struct network_settings *settings,
+                                   struct network *network, struct dse_error *err)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const enum dse_status status = read_named(name, settings, &arena, network, err);
+    arena_free(&arena);
+    return status;
+}
+
 enum dse_status input_network(const char *name, const struct cli_args *args, struct network *network,
                               struct dse_error *err)
 {
@@ -182,7 +192,7 @@ enum dse_status input_network(const char *name, const struct cli_args *args, str
     arena_init(&arena);
     enum dse_status status = input_network_settings(args, &arena, &settings, err);
     if (status == DSE_OK)
-        status = read_named(name, &settings, &arena, network, err);
+        status = input_network_with(name, &settings, network, err);
     arena_free(&arena);
     return status;
 }

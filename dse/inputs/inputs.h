@@ -45,7 +45,11 @@ DSE_MUST_CHECK enum dse_status input_network_settings(const struct cli_args *arg
 DSE_MUST_CHECK enum dse_status input_network(const char *name, const struct cli_args *args,
                                              struct network *network, struct dse_error *err);
 
-/* The same for the text (`length` bytes) of a schedule in the file `path`: parameters that it says
+/* The same with parameters that do not come from a command line. */
+DSE_MUST_CHECK enum dse_status input_network_with(const char *name, const struct network_settings *settings,
+                                                  struct network *network, struct dse_error *err);
+
+/* As input_network for the text (`length` bytes) of a schedule in the file `path`: parameters that it says
  * (network_write_name) need not be given, those that it does not say are the file's. DSE_BAD_INPUT: others
  * are given, or it is for another network. */
 DSE_MUST_CHECK enum dse_status input_schedule_network(const char *name, const struct cli_args *args,

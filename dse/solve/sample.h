@@ -1,6 +1,6 @@
 /* Drawing from the map space of one layer: what mappings there are, rather than which is best. */
-#ifndef DSE_COMMAND_SAMPLE_H
-#define DSE_COMMAND_SAMPLE_H
+#ifndef DSE_SOLVE_SAMPLE_H
+#define DSE_SOLVE_SAMPLE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -34,6 +34,15 @@ struct sample_settings {
     int n_thread;
     const atomic_int *cancel; /* NULL: none */
 };
+
+enum { SAMPLE_MAPPINGS_MAX = 1000000000 };
+
+/* When to give up for want of another limit: 1000 draws for each of n_valid (up to SAMPLE_MAPPINGS_MAX), and
+ * never less than a million. */
+static inline uint64_t sample_max_draws(uint64_t n_valid)
+{
+    return n_valid > 1000 ? 1000 * n_valid : 1000000;
+}
 
 /* One valid mapping. */
 struct sample_row {

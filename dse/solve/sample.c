@@ -1,6 +1,6 @@
 /* Blocks of draws in waves: each block has a random stream of its own and is filled by any thread, then
  * blocks are taken in order, so that the rows do not depend on threads. */
-#include "dse/command/sample.h"
+#include "dse/solve/sample.h"
 
 #include <stdlib.h>
 #include <string.h>

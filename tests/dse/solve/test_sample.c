@@ -1,6 +1,5 @@
 /* Drawing from a map space. Shares are worked out by hand for a machine so small that every draw can be
- * listed; everything else must agree with the cost model and the checker, and not depend on threads.
- * Tests: command_sample.c. */
+ * listed; everything else must agree with the cost model and the checker, and not depend on threads. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +12,7 @@
 
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
-#include "dse/command/sample.h"
+#include "dse/solve/sample.h"
 #include "dse/solve/workload.h"
 #include "tests/support/mapping_same.h"
 
