@@ -6,6 +6,8 @@
 # Everything made lies under $(BUILD)/$(VARIANT), except the release program, which is $(BUILD)/dse.
 
 VERSION := 0.1
+# Of libdse.so; it goes up when dse/library/dse.h changes so that programs have to be compiled anew.
+SOVERSION := 0
 VARIANT ?= release
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -67,8 +69,9 @@ ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
 
-# CFLAGS and LDFLAGS are the user's; the rest is ours.
-DSE_CFLAGS = -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp $(OPT) $(CFLAGS)
+# CFLAGS and LDFLAGS are the user's; the rest is ours. All objects may go into libdse.so, which shows the names of dse.h alone: with
+# hidden names -fPIC makes the same instructions as without (compared for the whole cost model).
+DSE_CFLAGS = -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp -fPIC -fvisibility=hidden $(OPT) $(CFLAGS)
 DSE_CPPFLAGS = -I. -I$(OUT)/generated $(PKG_CFLAGS) $(CPPFLAGS)
 COMPILE = $(CC) $(DSE_CPPFLAGS) $(DSE_CFLAGS) $(WARNINGS)
 LINK = $(CC) $(DSE_CFLAGS) -Wl,--as-needed $(LDFLAGS)
@@ -112,6 +115,7 @@ OBJ := $(OUT)/obj
 LIBRARY := $(OUT)/libdse.a
 ifneq ($(filter dse/main.c,$(SRC)),)
 PROGRAM := $(if $(filter release,$(VARIANT)),$(BUILD)/dse,$(OUT)/dse)
+SHARED := $(dir $(PROGRAM))libdse.so
 endif
 LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(if $(filter costmodel,$(FOLDERS)),$(OBJ)/generated/onnx.pb-c.o)
 SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(OBJ)/%.o)
@@ -138,12 +142,12 @@ endif
 .PHONY: all help quickstart check check-everywhere check-schedules check-optimal check-rerun check-slurm check-halide check-onnx bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
-all: $(PROGRAM) $(LIBRARY)
+all: $(PROGRAM) $(LIBRARY) $(SHARED)
 
 help:
 	@sed -n 's/^#: //p' Makefile
 
-#: make                build the program, build/dse (VARIANT=release|debug|asan|tsan; others: build/VARIANT/dse)
+#: make                build the program, build/dse, and its library, build/libdse.so (VARIANT=release|debug|asan|tsan; others: build/VARIANT/)
 #: make quickstart     install what is missing, build, run experiments/quickstart.yaml, draw the heatmap
 #: make check          install what is missing, build, run all tests and lints; the last line counts them
 #:                       TESTS="tests/base/test_units.c" runs only these; VARIANT=asan; WERROR=1; JOBS=2; V=1
@@ -166,8 +170,8 @@ help:
 #: make engine-matrix  write what runs where into docs/engines.md, by `dse list engines --matrix`
 #: make fuzz           run each fuzz target for FUZZ_SECONDS (60)
 #: make hammer         kill sweeps and merges HAMMER_KILLS (200) times, fill disks, try hostile engines, compare 24 ways to run a sweep
-#: make valgrind       run the C test programs of the debug build, and short sweeps, under valgrind
-#: make install        install to DESTDIR/PREFIX (/usr/local); make uninstall takes it away again
+#: make valgrind       run the C test programs of the debug build, short sweeps, and a program that uses libdse.so, under valgrind
+#: make install        install program, library, data and pages to DESTDIR/PREFIX (/usr/local); make uninstall takes them away again
 #: make packages       install the Debian packages the build needs (apt-get, as root or by sudo)
 #: make clean          delete what was built; output/ is kept
 packages:
@@ -254,6 +258,8 @@ valgrind:
 	    WRAP='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
 	$(SUBMAKE) all VARIANT=debug
 	@scripts/valgrind-sweeps $(BUILD)/debug/dse
+	@DSE=$(BUILD)/debug/dse VARIANT=debug CC='$(CC)' CLIENT_WRAP='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
+	    $(PYTHON) -B tests/dse/library/test_client.py
 
 # ---------------------------------------------------------------- the same, once the packages are there
 
@@ -360,6 +366,14 @@ $(PROGRAM): $(OBJ)/dse/main.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
+# Of the archive only what the functions of dse.h need.
+$(SHARED).$(SOVERSION): $(filter $(OBJ)/dse/library/%,$(LIB_OBJ)) $(LIBRARY)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,$(notdir $@) -o $@ $^ $(LIBS)
+
+$(SHARED): $(SHARED).$(SOVERSION)
+	$(Q)ln -sf $(notdir $<) $@
+
 $(TEST_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
@@ -386,8 +400,18 @@ SHARE := $(DESTDIR)$(PREFIX)/share
 # The data keep the paths they have here, so that the program finds them by the same names under DSE_DATA_FOLDER.
 DATA_FOLDERS := $(wildcard experiments plotting slurm)
 
+LIB := $(DESTDIR)$(PREFIX)/lib
+PC := $(LIB)/pkgconfig/dse.pc
+
 install: all
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/dse
+	install -D -m 644 $(SHARED).$(SOVERSION) $(LIB)/libdse.so.$(VERSION)
+	ln -sf libdse.so.$(VERSION) $(LIB)/libdse.so.$(SOVERSION)
+	ln -sf libdse.so.$(SOVERSION) $(LIB)/libdse.so
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include dse/library/dse.h
+	@mkdir -p $(dir $(PC))
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: dse' 'Description: cost model and searches of design-space exploration for DNN accelerators' \
+	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -ldse' >$(PC)
 	$(if $(wildcard docs/dse.1),install -D -m 644 docs/dse.1 $(SHARE)/man/man1/dse.1)
 	install -D -m 644 scripts/completion/dse.bash $(SHARE)/bash-completion/completions/dse
 	install -D -m 644 -t $(SHARE)/doc/dse $(wildcard docs/*.md)
@@ -397,9 +421,9 @@ install: all
 	@echo 'data files are in $(SHARE)/dse'
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/dse $(SHARE)/man/man1/dse.1 $(SHARE)/bash-completion/completions/dse
+	rm -f $(DESTDIR)$(PREFIX)/bin/dse $(LIB)/libdse.so* $(DESTDIR)$(PREFIX)/include/dse.h $(PC) $(SHARE)/man/man1/dse.1 $(SHARE)/bash-completion/completions/dse
 	rm -rf $(SHARE)/dse $(SHARE)/doc/dse
 
 clean:
-	rm -rf $(foreach v,release debug asan tsan fuzz,$(BUILD)/$(v)) $(BUILD)/dse $(BUILD)/bench.csv
+	rm -rf $(foreach v,release debug asan tsan fuzz,$(BUILD)/$(v)) $(BUILD)/dse $(BUILD)/libdse.so* $(BUILD)/bench.csv
 	@rmdir $(BUILD) 2>/dev/null || true

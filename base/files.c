@@ -3,8 +3,11 @@
 #include "base/files.h"
 
 #include <build_info.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +21,27 @@ static int is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The folder of the running program, or "." */
+/* The folder of the shared library that this is a part of, as it was when that was loaded. */
+static bool library_folder(char *buffer, size_t size)
+{
+    char origin[PATH_MAX];
+    struct link_map *map = NULL;
+    Dl_info info;
+    if (!dladdr1((const void *)data_folder_find, &info, (void **)&map, RTLD_DL_LINKMAP) || !map ||
+        !map->l_name[0]) /* the program itself has no name */
+        return false;
+    void *library = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    const bool found = library && dlinfo(library, RTLD_DI_ORIGIN, origin) == 0;
+    if (library)
+        (void)dlclose(library);
+    return found && text_copy(buffer, size, origin);
+}
+
+/* The folder of the running program, or "."; in other people's programs that of the library. */
 static void program_folder(char *buffer, size_t size)
 {
+    if (library_folder(buffer, size))
+        return;
     ssize_t n = readlink("/proc/self/exe", buffer, size - 1);
     char *slash = NULL;
     if (n > 0) {
@@ -35,7 +56,7 @@ static void program_folder(char *buffer, size_t size)
 
 int data_folder_find(const char *name, char *path, size_t size)
 {
-    /* Installed; then build/dse, build/asan/dse, build/release/tests/FOLDER/test_x. */
+    /* Installed; then build/dse or libdse.so, build/asan/dse, build/release/tests/FOLDER/test_x. */
     static const char *const beside[] = {"../share/dse", "..", "../..", "../../../.."};
     char program[2048];
     program_folder(program, sizeof program);
