@@ -25,8 +25,9 @@ struct evaluation {
     uint64_t n_mac_used;    /* product of the spatial bounds */
     double n_compute;       /* MAC operations */
     double utilization;     /* n_compute / (MACs * latency_cycle) */
-    double energy_j;        /* MACs + levels + networks */
+    double energy_j;        /* MACs + levels + networks + leakage */
     double energy_mac_j;
+    double energy_leakage_j;                 /* what leaks (architecture_leakage_w) over the latency */
     double level_energy_j[ARCH_LEVEL_MAX];   /* (n_level) accesses + address generation */
     double network_energy_j[ARCH_LEVEL_MAX]; /* (n_level) the network below level l */
     double level_byte[ARCH_LEVEL_MAX];       /* (n_level) bytes read, filled and updated, all instances */

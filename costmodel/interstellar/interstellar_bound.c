@@ -225,8 +225,9 @@ static void bound_by(const struct problem *problem, const struct architecture *a
         n_kept += n_way[n_kept] > 0;
     }
     energy_j += least_energy(way, n_way, n_kept, most_shares(problem, arch, &reuse));
-    out->latency_s = (cycles * SLACK + wait) / arch->clock_hz;
-    out->energy_j = energy_j * SLACK;
+    cycles = cycles * SLACK + wait;
+    out->latency_s = cycles / arch->clock_hz;
+    out->energy_j = (energy_j + architecture_least_leakage_j(arch, macs, cycles)) * SLACK;
     out->edp_js = out->latency_s * out->energy_j;
 }
 

@@ -117,6 +117,7 @@ enum dse_status interstellar_compile(struct evaluator *base, const struct archit
     compiled->rule = base->accounting == &accounting_interstellar_compat ? REUSE_COMPAT : REUSE_SANE;
     forget_minima(compiled);
     compiled->wait_cycle = 0;
+    compiled->leaks = architecture_all_leakage_w(arch) > 0;
     interstellar_reuse_compile(&base->problem, &compiled->reuse);
     for (uint32_t l = 0; l < arch->n_level; l++) {
         const struct storage_level *level = &arch->level[l];

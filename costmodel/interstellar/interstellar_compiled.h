@@ -32,6 +32,7 @@ struct interstellar_compiled {
     uint32_t n_memory[ARCH_LEVEL_MAX];
     struct interstellar_memory memory[ARCH_LEVEL_MAX][TENSOR_ROLE_COUNT];
     bool limited[ARCH_LEVEL_MAX]; /* a bandwidth is */
+    bool leaks;                   /* the machine */
     uint64_t wait_cycle;          /* fill and drain latencies of all networks */
 };
 

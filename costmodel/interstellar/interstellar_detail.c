@@ -11,6 +11,24 @@ static double slowdown_of(const struct storage_level *level, const struct inters
     return architecture_slowdown(level, demand->read_word / cycle, demand->write_word / cycle);
 }
 
+/* Instances of level l in use. */
+static double used_at(const struct mapping *mapping, uint32_t l)
+{
+    double used = 1;
+    for (uint32_t k = l + 1; k < mapping->n_level; k++)
+        for (uint32_t d = 0; d < mapping->n_dim; d++)
+            used *= mapping->level[k].spatial[d];
+    return used;
+}
+
+static double leakage_w(const struct architecture *arch, const struct mapping *mapping, double mac_used)
+{
+    double used[ARCH_LEVEL_MAX];
+    for (uint32_t l = 0; l < mapping->n_level; l++)
+        used[l] = used_at(mapping, l);
+    return architecture_leakage_w(arch, used, mac_used);
+}
+
 void interstellar_total(const struct interstellar_compiled *c, const struct mapping *mapping,
                         const struct interstellar_demand *demand, struct evaluation *out)
 {
@@ -34,17 +52,9 @@ void interstellar_total(const struct interstellar_compiled *c, const struct mapp
     out->n_mac_used = (uint64_t)used;
     out->utilization = out->n_compute / ((double)arch->mac.instances * (double)out->latency_cycle);
     out->latency_s = (double)out->latency_cycle / arch->clock_hz;
+    out->energy_leakage_j = c->leaks ? leakage_w(arch, mapping, used) * out->latency_s : 0;
+    out->energy_j += out->energy_leakage_j;
     out->edp_js = out->energy_j * out->latency_s;
-}
-
-/* Instances of level l in use. */
-static double used_at(const struct mapping *mapping, uint32_t l)
-{
-    double used = 1;
-    for (uint32_t k = l + 1; k < mapping->n_level; k++)
-        for (uint32_t d = 0; d < mapping->n_dim; d++)
-            used *= mapping->level[k].spatial[d];
-    return used;
 }
 
 static uint64_t rounded(double words)

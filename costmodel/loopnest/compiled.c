@@ -170,6 +170,7 @@ static enum dse_status compile_machine(struct compiled *evaluator, const struct 
     DSE_TRY(count_children(arch, &max_children, err));
     evaluator->base.arch = *arch;
     evaluator->max_children = max_children;
+    evaluator->leaks = architecture_all_leakage_w(arch) > 0;
     for (uint32_t l = 0; l < arch->n_level; l++)
         compile_level(evaluator, l);
     return DSE_OK;

@@ -40,6 +40,7 @@ struct compiled {
     int block_shift[ARCH_LEVEL_MAX];    /* log2(block_word), or -1 when not a power of two */
     bool network_costs[ARCH_LEVEL_MAX]; /* any energy attribute of the network below is set */
     bool bandwidth_limited[ARCH_LEVEL_MAX];
+    bool leaks;       /* the machine */
     double most_word; /* no mapping counts more words than these, reads, fills and updates of all tensors */
     uint64_t max_children; /* the widest fan-out a mapping can use at one level */
 };

@@ -117,7 +117,7 @@ static enum dse_status check_invariants(const struct compiled *evaluator,
 {
     const struct evaluation *total = &detail->total;
     const uint64_t wrapped = (uint64_t)1 << 62;
-    double sum = total->energy_mac_j;
+    double sum = total->energy_mac_j + total->energy_leakage_j;
     for (uint32_t l = 0; l < evaluator->base.arch.n_level; l++) {
         sum += total->level_energy_j[l] + total->network_energy_j[l];
         for (uint32_t t = 0; t < evaluator->base.problem.n_tensor; t++) {
@@ -181,6 +181,20 @@ static enum dse_status detail_tensor(const struct compiled *evaluator, const str
     return DSE_OK;
 }
 
+/* Level by level, for the latency (docs/cost-model.md, "Leakage"). */
+static double leakage_j(const struct architecture *arch, const struct nest *nest,
+                        const struct evaluation *total)
+{
+    double energy_j = total->latency_s * arch->mac.leakage_w *
+                      (double)(arch->power_gating ? total->n_mac_used : arch->mac.instances);
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        const struct storage_level *level = &arch->level[l];
+        const uint64_t awake = arch->power_gating ? nest->x_used[l] * nest->y_used[l] : level->instances;
+        energy_j += total->latency_s * level->leakage_w * (double)awake;
+    }
+    return energy_j;
+}
+
 enum dse_status plain_detail(const struct evaluator *base, const struct mapping *mapping, struct arena *arena,
                              struct evaluation_detail *out, struct dse_error *err)
 {
@@ -211,6 +225,8 @@ enum dse_status plain_detail(const struct evaluator *base, const struct mapping 
     total->latency_cycle += latency;
     total->utilization = total->n_compute / (double)arch->mac.instances / (double)total->latency_cycle;
     total->latency_s = (double)total->latency_cycle / arch->clock_hz;
+    total->energy_leakage_j = leakage_j(arch, &nest, total);
+    total->energy_j += total->energy_leakage_j;
     total->edp_js = total->energy_j * total->latency_s;
     return check_invariants(evaluator, out, err);
 }

@@ -120,6 +120,16 @@ static void explain_misfit(const struct compiled *evaluator, const struct mappin
         nest_fits(&evaluator->base.problem, &evaluator->base.arch, mapping, &nest, &out->fit);
 }
 
+/* After the latency. */
+static void add_leakage(const struct architecture *arch, const struct fast_nest *nest, struct evaluation *out)
+{
+    double used[ARCH_LEVEL_MAX];
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        used[l] = (double)(nest->used_x[l] * nest->used_y[l]);
+    out->energy_leakage_j = architecture_leakage_w(arch, used, (double)nest->mac_used) * out->latency_s;
+    out->energy_j += out->energy_leakage_j;
+}
+
 bool fast_run(const struct evaluator *base, struct eval_workspace *scratch, const struct mapping *mapping,
               struct evaluation *out)
 {
@@ -150,6 +160,9 @@ bool fast_run(const struct evaluator *base, struct eval_workspace *scratch, cons
     out->latency_cycle += latency;
     out->utilization = out->n_compute / ((double)arch->mac.instances * (double)out->latency_cycle);
     out->latency_s = (double)out->latency_cycle / arch->clock_hz;
+    out->energy_leakage_j = 0;
+    if (evaluator->leaks)
+        add_leakage(arch, nest, out);
     out->edp_js = out->energy_j * out->latency_s;
     return true;
 }

@@ -27,6 +27,7 @@ struct spread_search {
     uint32_t n_seen;
     uint32_t shared_group[PROBLEM_TENSOR_MAX]; /* bit g: the group has dimensions that the tensor shares */
     double fixed_energy_j, network_cycle, busy_cycle;
+    bool leaks; /* the machine */
     double least_energy_j, least_product;
 };
 
@@ -105,8 +106,11 @@ static void consider(struct spread_search *search, uint64_t used)
         if (c->view[t].home >= 0)
             energy_j += bound_tensor_least(c, &c->view[t], spread);
     }
-    energy_j = fmax(0, energy_j) * (1 - BOUND_SLACK);
     double cycles = fmax(c->macs / (double)used, search->busy_cycle) + search->network_cycle;
+    energy_j = fmax(0, energy_j);
+    if (search->leaks)
+        energy_j += architecture_least_leakage_j(c->arch, c->macs, cycles);
+    energy_j *= 1 - BOUND_SLACK;
     search->least_energy_j = fmin(search->least_energy_j, energy_j);
     search->least_product = fmin(search->least_product, energy_j * cycles);
 }
@@ -156,6 +160,7 @@ void lower_bound_compute(const struct problem *problem, const struct architectur
     search.c = &c;
     search.n_seen = 0;
     search.busy_cycle = bound_bandwidth_cycles(&c);
+    search.leaks = architecture_all_leakage_w(arch) > 0;
     search.network_cycle = 0;
     for (uint32_t l = 0; l < arch->n_level; l++)
         search.network_cycle +=

@@ -71,6 +71,7 @@ struct storage_level {
     double area_mm2;      /* of one instance; 0: not known, as for all areas */
     double byte_area_mm2; /* and for each byte that it holds */
     double hop_area_mm2;  /* of the network below, at each instance of what is inside */
+    double leakage_w;     /* of one instance, whatever it does */
     uint32_t link;        /* enum array_link */
     const char *source;   /* static: what table energies and areas are from; NULL: the file */
     /* Memories side by side: tensors of role r lie in part[part_of[r]], and size_word is the sum of the
@@ -111,6 +112,7 @@ struct storage_level {
     X(SET, area_mm2, "area", 0, ARCH_MOST)                                                                   \
     X(SET, byte_area_mm2, "area per byte", 0, ARCH_MOST)                                                     \
     X(SET, hop_area_mm2, "area of the network", 0, ARCH_MOST)                                                \
+    X(SET, leakage_w, "leakage", 0, ARCH_MOST)                                                               \
     X(SET, link, "kind of link", 0, ARRAY_LINK_COUNT - 1)                                                    \
     X(SET, n_part, "memories side by side", 0, TENSOR_ROLE_COUNT)                                            \
     X(SET, bank_group, "group of banks", 0, ARCH_GROUP_MAX)                                                  \
@@ -125,6 +127,7 @@ struct mac_array {
      * does not. Interstellar's accounting only. */
     uint32_t capacity;
     double area_mm2;    /* of one of them; 0: not known */
+    double leakage_w;   /* the same */
     const char *source; /* as of a level */
 };
 
@@ -135,6 +138,7 @@ struct mac_array {
     X(HASHED, mesh_y, "MAC rows", 0, 0x1p64)                                                                 \
     X(HASHED, energy_j, "MAC energy", 0, ARCH_MOST)                                                          \
     X(SET, area_mm2, "MAC area", 0, ARCH_MOST)                                                               \
+    X(SET, leakage_w, "MAC leakage", 0, ARCH_MOST)                                                           \
     X(SET, capacity, "MAC capacity", 0, 1)
 
 /* A GPU: the instances of the array below storage `level` are the threads of a block, what lies inside a
@@ -194,6 +198,7 @@ struct architecture {
      * that unrolled loops must use; and whether a side may carry one loop only. */
     double utilization_threshold;
     bool no_replication;
+    bool power_gating;   /* instances that a mapping does not use do not leak */
     double max_area_mm2; /* a larger machine is infeasible; 0: no limit */
     uint32_t n_level;
     struct storage_level level[ARCH_LEVEL_MAX];
@@ -214,6 +219,7 @@ struct architecture {
     X(HASHED, strict_fanout, "strict fan-out", 0, 1)                                                         \
     X(SET, n_group, "groups of banks", 0, ARCH_GROUP_MAX)                                                    \
     X(SET, max_area_mm2, "largest area", 0, ARCH_MOST)                                                       \
+    X(SET, power_gating, "power gating", 0, 1)                                                               \
     X(SET, fused.buffer, "buffer of fused schedules", 0, ARCH_LEVEL_MAX)                                     \
     X(SET, fused.keeps_all, "a buffer that keeps all", 0, 1)                                                 \
     X(SET, utilization_threshold, "utilization threshold", 0, 1)                                             \
@@ -260,6 +266,18 @@ double architecture_area_mm2(const struct architecture *arch);
 
 /* Whether that keeps within max_area_mm2; if not, why in `reason`. */
 bool architecture_area_fits(const struct architecture *arch, char *reason, size_t size);
+
+/* What leaks in watts when a mapping uses so many instances of each level (n_level) and so many MACs: those
+ * with power gating, all of them without. */
+double architecture_leakage_w(const struct architecture *arch, const double *used, double mac_used);
+
+/* What leaks of all instances; 0: no leakage is known. */
+double architecture_all_leakage_w(const struct architecture *arch);
+
+/* No mapping of so many multiply-accumulates that takes no fewer cycles loses less, in joules. With power
+ * gating an instance in use serves no more MACs than lie inside it, each for no more than one
+ * multiply-accumulate a cycle. */
+double architecture_least_leakage_j(const struct architecture *arch, double macs, double cycles);
 
 /* Limits, unique names, meshes that divide, positive sizes, finite non-negative numbers, a largest area only
  * with some area to compare. */

@@ -39,6 +39,11 @@
         section, key, ARCH_VALUE_QUANTITY, UNIT_MM2, NO_UNIT, ARCH_POSITIVE, 0, 1e9, "none", sentence,       \
             __VA_ARGS__                                                                                      \
     }
+#define LEAKAGE_ROW(section, fallback, sentence, ...)                                                        \
+    {                                                                                                        \
+        section, "leakage", ARCH_VALUE_QUANTITY, UNIT_WATT, NO_UNIT, 0, 0, 1e6, fallback, sentence,          \
+            __VA_ARGS__                                                                                      \
+    }
 #define BANDWIDTH_ROW(key, sentence)                                                                         \
     {                                                                                                        \
         ARCH_STORAGE, key, ARCH_VALUE_QUANTITY, UNIT_BYTE_PER_S, UNIT_WORD_PER_CYCLE,                        \
@@ -213,6 +218,8 @@ static const struct arch_field SCHEMA[] = {
     [STORAGE_AREA_PER_BYTE] =
         AREA_ROW(ARCH_STORAGE, "area_per_byte", "Of one instance, for each byte of its capacity.",
                  LEVEL(byte_area_mm2)),
+    [STORAGE_LEAKAGE] = LEAKAGE_ROW(ARCH_STORAGE, "none, or the technology's",
+                                    "Power of one instance, whatever it does.", LEVEL(leakage_w)),
     [STORAGE_PORTS] = {ARCH_STORAGE, "ports", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, ARCH_WHOLE, 1, 2, "1",
                        "With technology: ports of the memory, each for reads and writes.", NOWHERE},
     [STORAGE_BANKS] = {ARCH_STORAGE, "banks", ARCH_VALUE_NUMBER, NO_UNIT, NO_UNIT, ARCH_WHOLE, 1, 16, "1",
@@ -279,6 +286,10 @@ static const struct arch_field SCHEMA[] = {
     ENERGY_ROW(ARCH_ARRAY, "ingress_energy", "0 pJ", "Of one word that enters the network.",
                LEVEL(ingress_energy_j)),
     AREA_ROW(ARCH_ARRAY, "area", "Of links and routers at one instance of the array.", LEVEL(hop_area_mm2)),
+    LEAKAGE_ROW(ARCH_MACS, "none", "Power of one multiply-accumulate unit, whatever it does.",
+                PLACE(mac_array, leakage_w, 0)),
+    {ARCH_TOP, "power_gating", ARCH_VALUE_SWITCH, NO_UNIT, NO_UNIT, 0, 0, 0, "off",
+     "Instances that a mapping does not use do not leak.", PLACE(architecture, power_gating, 0)},
     AREA_ROW(ARCH_TOP, "max_area", "A machine that takes more is infeasible.",
              PLACE(architecture, max_area_mm2, 0)),
     CHOICE_ROW(

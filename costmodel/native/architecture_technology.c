@@ -109,6 +109,8 @@ enum dse_status storage_set_technology(const struct arch_spec *spec, const struc
     level->source = cost.source;
     if (!arch_is_set(item, STORAGE_AREA) && !arch_is_set(item, STORAGE_AREA_PER_BYTE))
         level->area_mm2 = cost.area_mm2;
+    if (!arch_is_set(item, STORAGE_LEAKAGE))
+        level->leakage_w = cost.leakage_w;
     return DSE_OK;
 }
 

@@ -76,20 +76,21 @@ enum dse_status architecture_template_build(const struct architecture_template *
                                             struct architecture *arch, struct dse_error *err)
 {
     if (template->timeloop)
-        return timeloop_architecture_build(template->doc, NULL, override, n_override, arch, err);
+        return timeloop_architecture_build(template->doc, NULL, NULL, override, n_override, arch, err);
     return build_file(&template->file, override, n_override, arch, err);
 }
 
-enum dse_status architecture_build_with_ert(const struct yaml_doc *doc, const struct yaml_doc *ert,
-                                            const struct arch_override *override, size_t n_override,
-                                            struct architecture *arch, struct dse_error *err)
+enum dse_status architecture_build_with_tables(const struct yaml_doc *doc, const struct yaml_doc *ert,
+                                               const struct yaml_doc *art,
+                                               const struct arch_override *override, size_t n_override,
+                                               struct architecture *arch, struct dse_error *err)
 {
     if (timeloop_is_architecture(doc))
-        return timeloop_architecture_build(doc, ert, override, n_override, arch, err);
-    if (ert != NULL)
-        return dse_fail_at(err, DSE_BAD_INPUT, ert->path, 0,
-                           "an ERT belongs to a Timeloop architecture; %s gives its energies itself",
-                           doc->path);
+        return timeloop_architecture_build(doc, ert, art, override, n_override, arch, err);
+    if (ert != NULL || art != NULL)
+        return dse_fail_at(err, DSE_BAD_INPUT, ert ? ert->path : art->path, 0,
+                           "an %s belongs to a Timeloop architecture; %s gives its %s itself",
+                           ert ? "ERT" : "ART", doc->path, ert ? "energies" : "areas");
     struct architecture_template *template;
     DSE_TRY(architecture_template_new(doc, &template, err));
     enum dse_status status = architecture_template_build(template, override, n_override, arch, err);
@@ -100,7 +101,7 @@ enum dse_status architecture_build_with_ert(const struct yaml_doc *doc, const st
 enum dse_status architecture_build(const struct yaml_doc *doc, const struct arch_override *override,
                                    size_t n_override, struct architecture *arch, struct dse_error *err)
 {
-    return architecture_build_with_ert(doc, NULL, override, n_override, arch, err);
+    return architecture_build_with_tables(doc, NULL, NULL, override, n_override, arch, err);
 }
 
 enum dse_status architecture_read(const char *path, struct architecture *arch, struct dse_error *err)

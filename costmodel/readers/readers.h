@@ -18,16 +18,18 @@ DSE_MUST_CHECK enum dse_status architecture_build(const struct yaml_doc *doc,
                                                   const struct arch_override *override, size_t n_override,
                                                   struct architecture *arch, struct dse_error *err);
 
-/* The same for a Timeloop architecture whose Energy Reference Table is a file of its own (top-level `ERT`, as
- * Accelergy writes it); `ert` NULL: architecture_build. A native architecture has no use for one, and a file
- * with an ERT inside has one already: both are errors that name the ERT file. Const on both documents. */
-DSE_MUST_CHECK enum dse_status architecture_build_with_ert(const struct yaml_doc *doc,
-                                                           const struct yaml_doc *ert,
-                                                           const struct arch_override *override,
-                                                           size_t n_override, struct architecture *arch,
-                                                           struct dse_error *err);
+/* The same for a Timeloop architecture whose Energy or Area Reference Table is a file of its own (top-level
+ * `ERT` or `ART`, as Accelergy writes them); NULL: none. A native architecture has no use for one, and a file
+ * with one inside needs no other: both are errors that name the table's file. Const on all documents. */
+DSE_MUST_CHECK enum dse_status architecture_build_with_tables(const struct yaml_doc *doc,
+                                                              const struct yaml_doc *ert,
+                                                              const struct yaml_doc *art,
+                                                              const struct arch_override *override,
+                                                              size_t n_override, struct architecture *arch,
+                                                              struct dse_error *err);
 
-/* Read a native or Timeloop v3 architecture file; of the latter also the ERT, if the file holds one. */
+/* Read a native or Timeloop v3 architecture file; of the latter also ERT and ART, if the file holds
+ * them. */
 DSE_MUST_CHECK enum dse_status architecture_read(const char *path, struct architecture *arch,
                                                  struct dse_error *err);
 

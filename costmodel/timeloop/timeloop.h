@@ -16,14 +16,16 @@
  * name)? */
 bool timeloop_is_architecture(const struct yaml_doc *doc);
 
-/* Build an architecture from a parsed Timeloop file (tree v0.2 to v0.4 or flat v0.1). A top-level ERT is
- * applied; it may stand in a file of its own, `ert_doc` (NULL: none), but not in both. Overrides:
+/* Build an architecture from a parsed Timeloop file (tree v0.2 to v0.4 or flat v0.1). A top-level ERT and
+ * ART are applied; each may stand in a file of its own, `ert_doc` and `art_doc` (NULL: none), but not in
+ * both. Overrides:
  * "LEVEL.attribute" (also "MAC.attribute") replaces or adds that attribute under any of its spellings;
  * "NODE.count" replaces the n of a node NAME[0..n-1]. An unknown path is an error that names the nearest one.
  * DSE_BAD_INPUT, or DSE_LIMIT beyond the documented limits; with doc->faults errors are noted there, and
  * where some were `arch` is not to be used, of a problem neither. Const on `doc`: threads may share it. */
 DSE_MUST_CHECK enum dse_status timeloop_architecture_build(const struct yaml_doc *doc,
                                                            const struct yaml_doc *ert_doc,
+                                                           const struct yaml_doc *art_doc,
                                                            const struct arch_override *override,
                                                            size_t n_override, struct architecture *arch,
                                                            struct dse_error *err);

@@ -357,26 +357,40 @@ static void start(struct builder *b, const struct yaml_doc *doc, struct architec
     arch->link_transfers = true;
 }
 
-/* The ERT of the file or of a file of its own. Components whose file gives an energy keep it. */
-static enum dse_status apply_ert(const struct builder *b, const struct yaml_doc *ert_doc,
-                                 struct dse_error *err)
+/* `word`, ERT or ART, of the file or of a file of its own; `*table` NULL: there is none. */
+static enum dse_status find_table(const struct builder *b, const char *word, const struct yaml_doc **doc,
+                                  const struct ynode **table, struct dse_error *err)
 {
-    const struct ynode *inside = yaml_find(b->doc->root, "ERT"), *ert = inside;
-
-    if (ert_doc != NULL) {
-        DSE_TRY(timeloop_check_root(ert_doc, err));
-        DSE_TRY(yaml_require(ert_doc, ert_doc->root, "an ERT file", "ERT", &ert, err));
+    const struct ynode *inside = yaml_find(b->doc->root, word);
+    char what[16];
+    if (*doc != NULL) {
+        snprintf(what, sizeof what, "an %s file", word);
+        DSE_TRY(timeloop_check_root(*doc, err));
+        DSE_TRY(yaml_require(*doc, (*doc)->root, what, word, table, err));
         if (inside != NULL)
-            return yaml_fail(ert_doc, ert, err, "a second ERT: the architecture file holds one on line %d",
-                             inside->line);
-    }
-    if (ert == NULL)
+            return yaml_fail(*doc, *table, err, "a second %s: the architecture file holds one on line %d",
+                             word, inside->line);
         return DSE_OK;
-    return timeloop_ert_apply(ert_doc != NULL ? ert_doc : b->doc, ert, b->fixed_energy, b->mac_fixed_energy,
-                              b->arch, err);
+    }
+    *doc = b->doc;
+    *table = inside;
+    return DSE_OK;
+}
+
+/* Components whose file gives an energy keep it. */
+static enum dse_status apply_tables(const struct builder *b, const struct yaml_doc *ert_doc,
+                                    const struct yaml_doc *art_doc, struct dse_error *err)
+{
+    const struct ynode *ert, *art;
+    DSE_TRY(find_table(b, "ERT", &ert_doc, &ert, err));
+    DSE_TRY(find_table(b, "ART", &art_doc, &art, err));
+    if (ert != NULL)
+        DSE_TRY(timeloop_ert_apply(ert_doc, ert, b->fixed_energy, b->mac_fixed_energy, b->arch, err));
+    return art != NULL ? timeloop_art_apply(art_doc, art, b->arch, err) : DSE_OK;
 }
 
 enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const struct yaml_doc *ert_doc,
+                                            const struct yaml_doc *art_doc,
                                             const struct arch_override *override, size_t n_override,
                                             struct architecture *arch, struct dse_error *err)
 {
@@ -391,7 +405,7 @@ enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const st
         return DSE_OK;
     for (size_t i = 0; i < n_override; i++)
         DSE_TRY(check_override(&b, override[i].path, err));
-    DSE_TRY(apply_ert(&b, ert_doc, err));
+    DSE_TRY(apply_tables(&b, ert_doc, art_doc, err));
     for (uint32_t l = 0; l < arch->n_level; l++)
         DSE_NOTE(doc->faults, check_mesh(&b, l, err));
     if (dse_faults_count(doc->faults) > n_fault)

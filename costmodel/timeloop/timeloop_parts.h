@@ -39,10 +39,16 @@ enum dse_status timeloop_unknown_dim(const struct yaml_doc *doc, int line, struc
 bool timeloop_is_null(const struct ynode *node);
 
 /* Energies of an Energy Reference Table (`ert`: version, tables of actions in pJ) for the levels where
- * `fixed[l]` is false, and for the MACs unless `mac_fixed`. Which action prices what: docs/timeloop.md,
+ * `fixed[l]` is false, and for the MACs unless `mac_fixed`; in one of Timeloop v4 also what levels leak, at
+ * arch->clock_hz. Which action prices what: docs/timeloop.md,
  * "Energy Reference Table". A table that belongs to no level and not to the MACs is an error. */
 DSE_MUST_CHECK enum dse_status timeloop_ert_apply(const struct yaml_doc *doc, const struct ynode *ert,
                                                   const bool *fixed, bool mac_fixed,
+                                                  struct architecture *arch, struct dse_error *err);
+
+/* Areas of an Area Reference Table (`art`: version, tables of areas in um2), of one instance each. The same
+ * errors. */
+DSE_MUST_CHECK enum dse_status timeloop_art_apply(const struct yaml_doc *doc, const struct ynode *art,
                                                   struct architecture *arch, struct dse_error *err);
 
 enum timeloop_kind { TIMELOOP_STORAGE = 1, TIMELOOP_MAC = 2, TIMELOOP_NODE = 4 };

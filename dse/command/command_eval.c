@@ -491,6 +491,7 @@ static const struct cli_option options[] = {
      "repeatable"},
     {"ert", 0, "FILE",
      "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
+    {"art", 0, "FILE", "its areas from a separate Area Reference Table"},
 };
 
 /* What schedules have, and the forms of mappings. */

@@ -333,6 +333,7 @@ static const struct cli_option options[] = {
      "repeatable"},
     {"ert", 0, "FILE",
      "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
+    {"art", 0, "FILE", "its areas from a separate Area Reference Table"},
     {"report", 'r', "WHAT", "hierarchy (default), or mappings: those of all layers on it"},
     {"format", 'f', "HOW", "table (default), csv, json"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},

@@ -12,7 +12,8 @@ static const char *const format_name[] = {"table", "csv", "json"};
 
 static enum dse_status check_options(const struct cli_args *args, struct dse_error *err)
 {
-    static const char *const of_vectors[] = {"vectors", "mode", "orders", "project", "format", "set", "ert"};
+    static const char *const of_vectors[] = {"vectors", "mode", "orders", "project",
+                                             "format",  "set",  "ert",    "art"};
     for (size_t i = 0; i < args->n_value; i++) {
         const char *name = args->value[i].option->name;
         bool known = false;

@@ -54,10 +54,12 @@ enum dse_status input_overrides_read(const struct cli_args *args, struct input_o
                                      struct dse_error *err)
 {
     overrides->n = 0;
-    overrides->ert = NULL;
+    overrides->ert = overrides->art = NULL;
     for (size_t i = 0; i < args->n_value; i++) {
         if (strcmp(args->value[i].option->name, "ert") == 0)
             overrides->ert = args->value[i].text;
+        if (strcmp(args->value[i].option->name, "art") == 0)
+            overrides->art = args->value[i].text;
         if (!is_set(args, i, false))
             continue;
         if (overrides->n == INPUT_SET_MAX)
@@ -69,25 +71,45 @@ enum dse_status input_overrides_read(const struct cli_args *args, struct input_o
     return DSE_OK;
 }
 
+/* A file beside the architecture's; NULL: none. */
+struct table_file {
+    const char *path;
+    struct yaml_doc doc;
+    bool read;
+};
+
+static enum dse_status read_table(struct table_file *table, struct dse_error *err)
+{
+    if (!table->path)
+        return DSE_OK;
+    DSE_TRY(yaml_read(&table->doc, table->path, err));
+    table->read = true;
+    return DSE_OK;
+}
+
 enum dse_status input_architecture(const char *name, const struct input_overrides *overrides,
                                    struct architecture *arch, struct dse_error *err)
 {
     char path[RESOLVE_PATH_MAX];
     struct arch_override list[INPUT_SET_MAX];
-    struct yaml_doc doc, ert;
+    struct yaml_doc doc;
     DSE_TRY(resolve_name(RESOLVE_ARCHITECTURE, name, NULL, path, sizeof path, err));
-    if (!overrides || (overrides->n == 0 && !overrides->ert))
+    if (!overrides || (overrides->n == 0 && !overrides->ert && !overrides->art))
         return architecture_read(path, arch, err);
     for (size_t i = 0; i < overrides->n; i++)
         list[i] = (struct arch_override){overrides->path[i], overrides->value[i]};
+    struct table_file ert = {.path = overrides->ert}, art = {.path = overrides->art};
     DSE_TRY(yaml_read(&doc, path, err));
-    enum dse_status status = overrides->ert ? yaml_read(&ert, overrides->ert, err) : DSE_OK;
-    if (status == DSE_OK) {
-        status =
-            architecture_build_with_ert(&doc, overrides->ert ? &ert : NULL, list, overrides->n, arch, err);
-        if (overrides->ert)
-            yaml_doc_free(&ert);
-    }
+    enum dse_status status = read_table(&ert, err);
+    if (status == DSE_OK)
+        status = read_table(&art, err);
+    if (status == DSE_OK)
+        status = architecture_build_with_tables(&doc, ert.read ? &ert.doc : NULL, art.read ? &art.doc : NULL,
+                                                list, overrides->n, arch, err);
+    if (ert.read)
+        yaml_doc_free(&ert.doc);
+    if (art.read)
+        yaml_doc_free(&art.doc);
     yaml_doc_free(&doc);
     return status;
 }

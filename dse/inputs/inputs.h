@@ -14,10 +14,10 @@
 enum { INPUT_SET_MAX = 64, INPUT_SET_TEXT_MAX = 256 };
 
 /* What a command line changes about an architecture: the --set PATH=VALUE options but those of networks, and
- * --ert FILE. */
+ * --ert FILE and --art FILE. */
 struct input_overrides {
-    /* Energy Reference Table beside a Timeloop architecture, or NULL; borrowed from the arguments */
-    const char *ert;
+    /* Energy and Area Reference Table beside a Timeloop architecture, or NULL; borrowed from the arguments */
+    const char *ert, *art;
     size_t n;
     char path[INPUT_SET_MAX][INPUT_SET_TEXT_MAX];
     const char *value[INPUT_SET_MAX]; /* (n) borrowed from the arguments */

@@ -195,6 +195,8 @@ static void list_summary(const struct mapping_report *r, struct cells *rows)
     for (uint32_t i = 0; i < arch->n_level; i++)
         list_real(rows, "energy_j", network_name(arch, order[i], name, sizeof name),
                   total->network_energy_j[order[i]]);
+    if (total->energy_leakage_j > 0)
+        list_real(rows, "energy_leakage_j", NULL, total->energy_leakage_j);
     for (uint32_t l = 0; l < arch->n_level; l++) {
         cells_format(rows, "level_cycle:%s", arch->level[l].name);
         cells_count(rows, r->detail->level[l].cycle);
@@ -205,6 +207,8 @@ static void list_summary(const struct mapping_report *r, struct cells *rows)
     list_real(rows, "edp_js", NULL, total->edp_js);
     for (uint32_t l = 0; l < arch->n_level; l++)
         list_real(rows, "level_byte", arch->level[l].name, total->level_byte[l]);
+    if (!isnan(architecture_area_mm2(arch)))
+        list_real(rows, "area_mm2", NULL, architecture_area_mm2(arch));
     for (size_t i = 0; r->measured && i < r->measured->n_cell; i++)
         cells_copy(rows, r->measured, i);
 }
@@ -289,6 +293,10 @@ static void fill_parts(const struct mapping_report *r, struct cells *parts)
     part_row(parts, r->arch->mac.name, total->energy_mac_j, total);
     cells_count(parts, total->compute_cycle);
     blanks(parts, 2);
+    if (total->energy_leakage_j > 0) {
+        part_row(parts, "(leakage)", total->energy_leakage_j, total);
+        blanks(parts, 3);
+    }
 }
 
 static void fill_summary(const struct mapping_report *r, struct report *report)

@@ -122,6 +122,7 @@ static enum dse_status compare_mapping(const struct engine_context *context, con
         {"MACs in use", (double)said->n_mac_used, (double)plain->n_mac_used},
         {"operations", said->n_compute, context->padded ? context->useful_macs : plain->n_compute},
         {"J of MACs", said->energy_mac_j, plain->energy_mac_j},
+        {"J of leakage", said->energy_leakage_j, plain->energy_leakage_j},
         {"s", said->latency_s, plain->latency_s},
         {"J s", said->edp_js, plain->edp_js},
         {"utilization", said->utilization, context->padded ? said->utilization : plain->utilization},

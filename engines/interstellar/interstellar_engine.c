@@ -84,6 +84,11 @@ static enum dse_status takes_task(const struct engine_question *question, struct
         return dse_fail(err, DSE_BAD_USAGE,
                         "engine interstellar: mode enumerate looks for the least energy, as the authors' "
                         "program; other objectives need mode=prove");
+    if (task->option[OPTION_MODE] == MODE_ENUMERATE && architecture_all_leakage_w(task->architecture) > 0)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "engine interstellar: mode enumerate looks for the least energy of accesses, as the "
+                        "authors' program, and architecture %s leaks; take mode=prove",
+                        task->architecture->name);
     return DSE_OK;
 }
 
@@ -190,8 +195,9 @@ static enum dse_status offer(struct engine_context *context, struct state *state
                            &mapping);
     if (!engine_context_evaluate(context, &mapping, &cost) || !state->space.model.exact)
         return DSE_OK;
-    const double again_j = engine_context_last(context)->energy_j;
-    if (fabs(again_j - state->offered_j) > 1e-9 * again_j)
+    const struct evaluation *last = engine_context_last(context);
+    const double again_j = last->energy_j - last->energy_leakage_j;
+    if (fabs(again_j - state->offered_j) > 1e-9 * last->energy_j)
         return dse_fail(err, DSE_INTERNAL,
                         "the search says %.17g J and the accounting %.17g J for one mapping",
                         state->offered_j, again_j);
@@ -260,7 +266,7 @@ static enum dse_status end_search(struct engine_context *context, struct state *
 {
     const double best = engine_context_best_cost(context);
     double bound = state->passes.passed;
-    if (engine_context_task(context)->objective.delay_exponent != 0)
+    if (time_passes_timed(&state->passes))
         bound = fmin(bound, best);
     *stop = STOP_CONVERGED;
     if (isinf(best))

@@ -1,7 +1,8 @@
 /* What one search for least energy leaves open by an objective with time in it. A search with at most L
  * cycles finds energy E. Whatever takes X cycles or more costs E by X at least: with the least X for which
  * that is no better than the best, what is left is X - 1 cycles and less, for the next search. By latency
- * alone, where energy says nothing, cycles are halved between what is known to be possible and not. */
+ * alone, where energy says nothing, cycles are halved between what is known to be possible and not. Energies
+ * are those without leakage, which grows with the time; with power gating what leaks at least counts. */
 #include "engines/interstellar/time_passes.h"
 
 #include <math.h>
@@ -9,15 +10,28 @@
 /* Costs are compared as if equal within the rounding of their products. */
 #define SLACK (1 - 1e-12)
 
+static double leakage_j(const struct time_passes *passes, double cycle)
+{
+    return architecture_least_leakage_j(passes->arch, passes->macs, cycle + passes->wait_cycle);
+}
+
 static double cost_of(const struct time_passes *passes, double energy_j, double cycle)
 {
-    return objective_cost_of(&passes->objective, energy_j, (cycle + passes->wait_cycle) / passes->clock_hz);
+    return objective_cost_of(&passes->objective, energy_j + leakage_j(passes, cycle),
+                             (cycle + passes->wait_cycle) / passes->clock_hz);
+}
+
+bool time_passes_timed(const struct time_passes *passes)
+{
+    return passes->objective.delay_exponent != 0 || architecture_all_leakage_w(passes->arch) > 0;
 }
 
 void time_passes_begin(struct time_passes *passes, const struct objective *objective,
                        const struct problem *problem, const struct architecture *arch, double most_mac)
 {
     *passes = (struct time_passes){.objective = *objective,
+                                   .arch = arch,
+                                   .macs = (double)problem_macs(problem),
                                    .clock_hz = arch->clock_hz,
                                    .least_cycle = ceil((double)problem_macs(problem) / fmax(1, most_mac)),
                                    .most_cycle = INFINITY,
@@ -46,9 +60,12 @@ static double least_useless_cycle(const struct time_passes *passes, double energ
 /* The most energy with which a mapping of the fewest cycles would be better than best_cost. */
 static double most_energy(const struct time_passes *passes, double best_cost)
 {
-    const double energy = passes->objective.energy_exponent;
-    return energy > 0 ? pow(best_cost / cost_of(passes, 1, passes->least_cycle), 1 / energy) / SLACK
-                      : INFINITY;
+    const double energy = passes->objective.energy_exponent, cycle = passes->least_cycle;
+    const double delay_s = (cycle + passes->wait_cycle) / passes->clock_hz;
+    if (energy == 0)
+        return INFINITY;
+    return pow(best_cost / pow(delay_s, passes->objective.delay_exponent), 1 / energy) / SLACK -
+           leakage_j(passes, cycle);
 }
 
 bool time_passes_next(struct time_passes *passes, bool found, double energy_j, double best_cost)
@@ -56,7 +73,7 @@ bool time_passes_next(struct time_passes *passes, bool found, double energy_j, d
     const bool latency_alone = passes->objective.energy_exponent == 0;
     if (isinf(best_cost)) /* there is no mapping */
         return false;
-    if (passes->objective.delay_exponent == 0) {
+    if (!time_passes_timed(passes)) {
         passes->passed = found ? cost_of(passes, energy_j, passes->least_cycle) : INFINITY;
         return false;
     }

@@ -86,7 +86,7 @@ static bool is_worth(void *self, const struct optimal_spread *spread, uint32_t l
         }
         energy += optimal_prefix_fixed(&state->prefixes, spread, rest, next);
     }
-    return !optimal_is_beaten(state, optimal_cost_of(state, fmax(0, energy), cycles));
+    return !optimal_is_beaten(state, optimal_cost_of(state, spread, fmax(0, energy), cycles));
 }
 
 /* All spreads from the first on. */

@@ -84,7 +84,7 @@ bool optimal_known_beaten(const struct optimal_search *state)
     for (uint32_t i = 1; i < state->n_price; i++)
         cycles = fmax(cycles, (1 - sure) * known_bounds_get(state->known, key_of(state, i)) /
                                   bandwidth_of(state, &state->price[i]));
-    return optimal_is_beaten(state, optimal_cost_of(state, energy_j * (1 - sure), cycles));
+    return optimal_is_beaten(state, optimal_cost_of(state, &state->spread, energy_j * (1 - sure), cycles));
 }
 
 double optimal_known_limit(const struct optimal_search *state, double limit)

@@ -218,6 +218,7 @@ enum dse_status optimal_model_init(const struct problem *problem, const struct a
             keep[l] = (uint8_t)(keep[l] & ~constraints->level[l].bypass);
         out->latency += arch->level[l].fill_latency_cycle + arch->level[l].drain_latency_cycle;
     }
+    out->leaks = architecture_all_leakage_w(arch) > 0;
     optimal_limit_factors(out);
     return optimal_model_keep(out, keep, err);
 }
@@ -286,6 +287,17 @@ void optimal_spread_complete(const struct optimal_model *model, struct optimal_s
     for (uint32_t l = 0; l < model->arch->n_level; l++)
         for (uint32_t d = 0; d < model->problem->n_dim; d++)
             spread->span[l][d] = spread->factor[l][d] * (l ? spread->span[l - 1][d] : 1);
+}
+
+double optimal_leakage_j(const struct optimal_model *model, const struct optimal_spread *spread,
+                         double cycles)
+{
+    const struct architecture *arch = model->arch;
+    const double all = cycles + (double)model->latency;
+    if (!model->leaks)
+        return 0;
+    const double used_w = architecture_leakage_w(arch, spread->used, model->macs / spread->cycles);
+    return fmax(used_w * all / arch->clock_hz, architecture_least_leakage_j(arch, model->macs, all));
 }
 
 /* Extents of the tile of event e that closes at `node`: without the spatial factors further out. */

@@ -56,6 +56,7 @@ struct optimal_model {
     uint8_t widest[ARCH_LEVEL_MAX];
     const uint8_t *shared_fits[ARCH_LEVEL_MAX]; /* NULL: the level shares none */
     uint64_t latency;                           /* fill and drain cycles of all networks */
+    bool leaks;                                 /* the machine */
 };
 
 /* Can the machine be modelled, and the problem on it? DSE_BAD_INPUT: one sentence. */
@@ -108,6 +109,11 @@ void optimal_spread_choose(const struct optimal_model *model, struct optimal_spr
 
 /* Fill in what follows from `factor`; places are not known. */
 void optimal_spread_complete(const struct optimal_model *model, struct optimal_spread *spread);
+
+/* What leaks in joules when a mapping of the spread takes so many cycles, without latencies. Of one whose
+ * inner levels are not chosen, what leaks at least. */
+double optimal_leakage_j(const struct optimal_model *model, const struct optimal_spread *spread,
+                         double cycles);
 
 /* Different words of a tensor for so many values of each dimension (n_dim), at least (docs/lower-bounds.md,
  * "Words"): sums of two sets. */

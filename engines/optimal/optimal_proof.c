@@ -21,12 +21,26 @@ const struct objective *optimal_objective(const struct optimal_search *state)
 }
 
 /* `cycles` without latencies. */
-double optimal_cost_of(const struct optimal_search *state, double energy_j, double cycles)
+static double seconds(const struct optimal_search *state, double cycles)
+{
+    return (cycles + (double)state->model.latency) / state->model.arch->clock_hz;
+}
+
+double optimal_cost_of(const struct optimal_search *state, const struct optimal_spread *spread,
+                       double energy_j, double cycles)
 {
     if (cycles > state->most_cycles)
         return INFINITY;
-    return objective_cost_of(optimal_objective(state), energy_j * (1 - 1e-12),
-                             (cycles + (double)state->model.latency) / state->model.arch->clock_hz);
+    energy_j += optimal_leakage_j(&state->model, spread, cycles);
+    return objective_cost_of(optimal_objective(state), energy_j * (1 - 1e-12), seconds(state, cycles));
+}
+
+/* Do the cycles of a mapping matter? */
+static bool is_timed(const struct optimal_search *state)
+{
+    const struct objective *objective = optimal_objective(state);
+    return objective->delay_exponent > 0 || state->most_cycles < INFINITY ||
+           (objective->energy_exponent > 0 && state->model.leaks);
 }
 
 /* Is nothing of this cost, or above, worth looking at? */
@@ -62,31 +76,53 @@ static double quick_cycles(const struct optimal_search *state, const struct opti
 
 double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread)
 {
-    return optimal_cost_of(state, optimal_quick_price(&state->model, spread, state->price[0]),
+    return optimal_cost_of(state, spread, optimal_quick_price(&state->model, spread, state->price[0]),
                            quick_cycles(state, spread));
 }
 
 /* ---------------------------------------- sweep and walk */
 
-/* The energy of mappings that take so many cycles and are better than the best. */
+/* The energy, without leakage, of mappings of the spread at hand that take so many cycles and are better than
+ * the best. */
 static double energy_limit(const struct optimal_search *state, double cycles)
 {
     const struct objective *objective = optimal_objective(state);
     const double best = engine_context_best_cost(state->context) * (1 - slack);
-    const double delay_s = (cycles + (double)state->model.latency) / state->model.arch->clock_hz;
-    return pow(best / pow(delay_s, objective->delay_exponent), 1 / objective->energy_exponent);
+    const double energy_j =
+        pow(best / pow(seconds(state, cycles), objective->delay_exponent), 1 / objective->energy_exponent);
+    return energy_j - optimal_leakage_j(&state->model, &state->spread, cycles);
 }
 
-/* The cycles of mappings that need so many joules and are better than the best. */
+/* The cycles, at most `most`, at which mappings of the spread at hand that need so many joules without
+ * leakage are no better than the best. */
+static double leaking_limit(const struct optimal_search *state, double energy_j, double most)
+{
+    enum { HALVINGS = 60 };
+    double low = 0, high = state->delay;
+    while (high < most && energy_limit(state, high) > energy_j) {
+        low = high;
+        high *= 2;
+    }
+    high = fmin(high, most);
+    for (int i = 0; i < HALVINGS && low < high; i++) {
+        const double middle = low + (high - low) / 2;
+        *(energy_limit(state, middle) > energy_j ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* The cycles of mappings that need so many joules, without leakage, and are better than the best. */
 static double delay_limit(const struct optimal_search *state, double energy_j)
 {
     const struct objective *objective = optimal_objective(state);
     const double best = engine_context_best_cost(state->context) * (1 - slack);
-    if (objective->delay_exponent <= 0)
-        return state->most_cycles;
-    const double delay_s =
-        pow(best / pow(energy_j, objective->energy_exponent), 1 / objective->delay_exponent);
-    return fmin(delay_s * state->model.arch->clock_hz - (double)state->model.latency, state->most_cycles);
+    double most = state->most_cycles;
+    if (objective->delay_exponent > 0) {
+        const double delay_s =
+            pow(best / pow(energy_j, objective->energy_exponent), 1 / objective->delay_exponent);
+        most = fmin(delay_s * state->model.arch->clock_hz - (double)state->model.latency, most);
+    }
+    return objective->energy_exponent > 0 && state->model.leaks ? leaking_limit(state, energy_j, most) : most;
 }
 
 /* Relaxed prices that the walk still looks at: below this. */
@@ -249,12 +285,12 @@ static enum dse_status sweep_step(struct optimal_search *state, struct dse_error
     if (objective->energy_exponent > 0) {
         DSE_TRY(sweep_energy(state, err));
         if (state->energy_j == INFINITY ||
-            optimal_is_beaten(state, optimal_cost_of(state, state->energy_j, state->delay)))
+            optimal_is_beaten(state, optimal_cost_of(state, &state->spread, state->energy_j, state->delay)))
             return next_places(state, err);
     }
-    if (objective->delay_exponent > 0 || state->most_cycles < INFINITY)
+    if (is_timed(state))
         DSE_TRY(sweep_delay(state, err));
-    state->bound = optimal_cost_of(state, state->energy_j, state->delay);
+    state->bound = optimal_cost_of(state, &state->spread, state->energy_j, state->delay);
     if (!(state->bound < INFINITY) || optimal_is_beaten(state, state->bound))
         return next_places(state, err);
     if (state->looks && !begin_at_once(state))
@@ -361,10 +397,9 @@ static enum dse_status split_step(struct optimal_search *state, struct dse_error
 /* A walk that has become long is one of a mixed price, where bandwidth decides: else energy alone is best. */
 static void leave_walk(struct optimal_search *state)
 {
-    const struct objective *objective = optimal_objective(state);
     if (state->mixed || state->limiting == 0 ||
         whole_cycles(state->cycles[state->limiting]) <= state->spread.cycles || state->n_tile < WALK_TILES ||
-        objective->energy_exponent <= 0 || (objective->delay_exponent <= 0 && state->most_cycles == INFINITY))
+        optimal_objective(state)->energy_exponent <= 0 || !is_timed(state))
         return;
     state->split[0] = (struct optimal_delays){state->delay, delay_limit(state, state->energy_j)};
     state->n_split = 1;

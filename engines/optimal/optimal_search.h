@@ -85,8 +85,10 @@ struct optimal_search {
 
 const struct objective *optimal_objective(const struct optimal_search *state);
 
-/* `cycles` without latencies; INFINITY: they are above the limit. */
-double optimal_cost_of(const struct optimal_search *state, double energy_j, double cycles);
+/* Of mappings of a spread, whose leakage comes on top of `energy_j`; `cycles` without latencies. INFINITY:
+ * they are above the limit. */
+double optimal_cost_of(const struct optimal_search *state, const struct optimal_spread *spread,
+                       double energy_j, double cycles);
 
 /* Is nothing of this cost, or above, worth looking at? Costs are compared with the best less one part in
  * 10^11, for rounding. */

@@ -37,7 +37,7 @@ enum stage { STAGE_PREFIX, STAGE_SPREAD, STAGE_QUICK, STAGE_TILES, STAGE_WORDS }
 struct node {
     double bound;
     double decided;        /* joules, of a prefix: of the events whose words are decided */
-    double energy, cycles; /* of a spread: best bounds so far, cycles without fixed latencies */
+    double energy, cycles; /* of a spread: best bounds so far, without leakage and fixed latencies */
     uint16_t place[ARCH_LEVEL_MAX];
     int16_t next; /* the level that a prefix goes on with */
     uint8_t stage;
@@ -139,11 +139,13 @@ static double sweep_work(const struct row *row, const struct node *node)
 
 /* ---------------------------------------- bounds of a node */
 
-static double cost_of(const struct row *row, double energy_j, double cycles)
+/* `spread`: that of the node. */
+static double cost_of(const struct row *row, const struct optimal_spread *spread, const struct node *node)
 {
-    return objective_cost_of(&row->goal, energy_j * (1 - 1e-12),
-                             (fmax(cycles, row->least_cycles) + (double)row->model.latency) /
-                                 row->model.arch->clock_hz);
+    const double cycles = fmax(node->cycles, row->least_cycles);
+    return objective_cost_of(&row->goal,
+                             (node->energy + optimal_leakage_j(&row->model, spread, cycles)) * (1 - 1e-12),
+                             (cycles + (double)row->model.latency) / row->model.arch->clock_hz);
 }
 
 /* Cycles of so many words' time; the evaluator rounds up after two divisions. */
@@ -177,7 +179,7 @@ static enum dse_status push_child(struct row *row, struct node child, struct opt
                        optimal_prefix_events(&row->prefixes, spread, left, child.next, 0, child.next) +
                        optimal_prefix_fixed(&row->prefixes, spread, left, child.next);
     }
-    child.bound = fmax(child.bound, cost_of(row, child.energy, child.cycles));
+    child.bound = fmax(child.bound, cost_of(row, spread, &child));
     return push(row, &child, err);
 }
 
@@ -226,12 +228,15 @@ static void quick_bound(struct row *row, struct node *node)
     }
 }
 
-/* Joules at which the row's cost is reached. */
-static double energy_limit(const struct row *row, double cycles)
+/* Joules without leakage at which the row's cost is reached. */
+static double energy_limit(const struct row *row, const struct node *node)
 {
-    const double delay =
-        (fmax(cycles, row->least_cycles) + (double)row->model.latency) / row->model.arch->clock_hz;
-    return pow(row->limit / pow(delay, row->goal.delay_exponent), 1 / row->goal.energy_exponent);
+    const double cycles = fmax(node->cycles, row->least_cycles);
+    const double delay = (cycles + (double)row->model.latency) / row->model.arch->clock_hz;
+    struct optimal_spread spread;
+    spread_of(row, node, &spread);
+    return pow(row->limit / pow(delay, row->goal.delay_exponent), 1 / row->goal.energy_exponent) -
+           optimal_leakage_j(&row->model, &spread, cycles);
 }
 
 /* A sweep, whose work has been taken off as the most that it may be. */
@@ -252,7 +257,7 @@ static enum dse_status sweep_price(struct row *row, const struct node *node, str
 static enum dse_status sweep_tiles(struct row *row, struct node *node, struct dse_error *err)
 {
     double energy;
-    DSE_TRY(sweep_price(row, node, row->price[0], energy_limit(row, node->cycles), &energy, err));
+    DSE_TRY(sweep_price(row, node, row->price[0], energy_limit(row, node), &energy, err));
     node->energy = fmax(node->energy, energy);
     return DSE_OK;
 }
@@ -286,7 +291,8 @@ static double work_of(const struct row *row, const struct node *node)
 {
     const double tiles = row->sweep ? 0 : lattice_size(row->model.problem) * work_tile;
     const bool has_energy = row->goal.energy_exponent > 0;
-    const bool has_words = row->goal.delay_exponent > 0 && row->n_price > 1;
+    const bool has_words =
+        (row->goal.delay_exponent > 0 || (has_energy && row->model.leaks)) && row->n_price > 1;
     switch (node->stage) {
     case STAGE_PREFIX:
         return row->spreads.level[node->next].n * work_vector;
@@ -304,6 +310,7 @@ static double work_of(const struct row *row, const struct node *node)
 /* Replace the node by what is known better. */
 static enum dse_status refine(struct row *row, struct node node, struct dse_error *err)
 {
+    struct optimal_spread spread;
     if (node.stage == STAGE_PREFIX)
         return expand(row, &node, err);
     if (node.stage == STAGE_SPREAD) {
@@ -313,7 +320,8 @@ static enum dse_status refine(struct row *row, struct node node, struct dse_erro
         DSE_TRY(node.stage == STAGE_QUICK ? sweep_tiles(row, &node, err) : sweep_words(row, &node, err));
     }
     node.stage++;
-    node.bound = fmax(node.bound, cost_of(row, node.energy, node.cycles));
+    spread_of(row, &node, &spread);
+    node.bound = fmax(node.bound, cost_of(row, &spread, &node));
     return push(row, &node, err);
 }
 

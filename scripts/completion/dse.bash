@@ -107,7 +107,7 @@ _dse_value() {
             _dse_reply "$(_dse_engine_options "$program" "${engine:-descent}")" "$word" ;;
         plot--arch) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         plot--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;
-        *--output | *--vectors | *--data | *--log-json | *--ert | *--constraints | *--timeline) _dse_files '' "$word" ;;
+        *--output | *--vectors | *--data | *--log-json | *--ert | *--art | *--constraints | *--timeline) _dse_files '' "$word" ;;
         *) _dse_reply "$(_dse_choices "$program" "$command" "$option")" "$word" ;;
     esac
 }

@@ -33,7 +33,7 @@ static inline void core_fixture_open(struct core_fixture *f, const char *arch, c
     *f = (struct core_fixture){0};
     arena_init(&f->arena);
     if (yaml_read(&doc, path, &f->err) != DSE_OK ||
-        architecture_build_with_ert(&doc, NULL, NULL, 0, &f->arch, &f->err) != DSE_OK ||
+        architecture_build_with_tables(&doc, NULL, NULL, NULL, 0, &f->arch, &f->err) != DSE_OK ||
         core_machine_split(&f->arch, &f->split, &f->err) != DSE_OK ||
         mapper_core_init(&f->split, engine_find(engine), NULL, max_evaluations, &f->core, &f->err) != DSE_OK)
         fail_msg("%s: %s", arch, f->err.text);

@@ -9,7 +9,7 @@ enum dse_status engine_case_solve(const char *name, const struct engine_setting 
                                   struct dse_error *err)
 {
     const struct engine *engine = engine_find(name);
-    struct evaluator *evaluator;
+    struct evaluator *own = NULL;
     struct arena arena;
     double option[ENGINE_CASE_OPTION_MAX];
     if (!engine || engine->n_option > ENGINE_CASE_OPTION_MAX)
@@ -20,14 +20,15 @@ enum dse_status engine_case_solve(const char *name, const struct engine_setting 
     for (size_t i = 0; i < engine->n_option && task.n_file > 0; i++)
         if (engine->option[i].kind == OPTION_FILE)
             option[i] = task.file[0].id;
-    DSE_TRY(evaluator_new(&accounting_timeloop, problem, arch, &evaluator, err));
+    if (!task.evaluator)
+        DSE_TRY(evaluator_new(&accounting_timeloop, problem, arch, &own, err));
     arena_init(&arena);
-    task.evaluator = evaluator;
+    task.evaluator = task.evaluator ? task.evaluator : own;
     task.architecture = arch;
     task.batch = 1;
     task.option = option;
     enum dse_status status = engine_solve(engine, &task, &arena, result, err);
-    evaluator_delete(evaluator);
+    evaluator_delete(own);
     arena_free(&arena);
     return status;
 }

@@ -186,6 +186,16 @@ void random_case_architecture(struct random_stream *stream, const struct random_
     arch->mac.energy_j = draw_energy(stream);
 }
 
+void random_case_leakage(struct random_stream *stream, struct architecture *arch)
+{
+    const uint32_t one = random_below(stream, arch->n_level); /* that leaks for certain */
+    arch->power_gating = chance(stream, 50);
+    arch->mac.leakage_w = chance(stream, 30) ? draw_energy(stream) * arch->clock_hz : 0;
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        arch->level[l].leakage_w =
+            l == one || chance(stream, 50) ? (1e-15 + draw_energy(stream)) * arch->clock_hz : 0;
+}
+
 void random_case_banks(struct random_stream *stream, const struct problem *problem, struct architecture *arch)
 {
     uint32_t named = random_below(stream, arch->n_level - 1), n = 0;

@@ -35,6 +35,10 @@ struct random_case_options {
 void random_case_architecture(struct random_stream *stream, const struct random_case_options *options,
                               struct architecture *arch);
 
+/* Let some of its parts leak, about as much in a cycle as an access takes, and half of the machines gate the
+ * power of what is not in use. Passes architecture_check. */
+void random_case_leakage(struct random_stream *stream, struct architecture *arch);
+
 /* Make a GPU of the machine where it has a fan-out above a storage: its innermost one are the threads, with
  * limits that mappings pass and break. Passes architecture_check. */
 void random_case_gpu(struct random_stream *stream, struct architecture *arch);

@@ -20,7 +20,7 @@ static struct architecture build(const char *path, const char *key, const char *
     struct dse_error err = {0};
     if (yaml_read(&doc, path, &err) != DSE_OK)
         fail_msg("%s", err.text);
-    enum dse_status status = architecture_build_with_ert(&doc, NULL, &set, key ? 1 : 0, &arch, &err);
+    enum dse_status status = architecture_build_with_tables(&doc, NULL, NULL, &set, key ? 1 : 0, &arch, &err);
     yaml_doc_free(&doc);
     if (status != DSE_OK)
         fail_msg("%s: %s", key ? key : path, err.text);

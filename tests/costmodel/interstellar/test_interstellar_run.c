@@ -78,6 +78,7 @@ static void compare(const struct evaluation *fast, const struct evaluation *plai
         assert_same(fast->level_byte[l], plain->level_byte[l]);
     }
     assert_same(fast->energy_j, plain->energy_j);
+    assert_same(fast->energy_leakage_j, plain->energy_leakage_j);
     assert_same((double)fast->latency_cycle, (double)plain->latency_cycle);
     assert_true(fast->n_mac_used == plain->n_mac_used);
     assert_same(fast->edp_js, plain->edp_js);
@@ -126,6 +127,8 @@ static void test_fast_is_plain_and_the_checker_agrees(void **state)
         draw_links(&stream, &arch);
         if (i % 5 == 4)
             draw_banks(&stream, &problem, &arch);
+        if (i % 5 == 2)
+            random_case_leakage(&stream, &arch);
         for (size_t k = 0; k < (arch.n_tensor_name ? 1 : 2); k++) { /* compat knows no names and banks */
             struct evaluator *evaluator;
             struct eval_workspace *workspace;

@@ -50,7 +50,8 @@ static void set_up(struct fixture *f)
     f->arch.level[0].instances = 16;
     f->arch.level[0].mesh_x = f->arch.level[0].mesh_y = 4;
     f->arch.level[1].size_word = 208;
-    f->arch.mac = (struct mac_array){"MAC", 16, 16, 4, 4, 1e-12, 0, 0, NULL};
+    f->arch.mac = (struct mac_array){
+        .name = "MAC", .word_bit = 16, .instances = 16, .mesh_x = 4, .mesh_y = 4, .energy_j = 1e-12};
     memset(&f->mapping, 0, sizeof f->mapping);
     f->mapping.n_level = 3;
     f->mapping.n_dim = 4;

@@ -16,6 +16,7 @@
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
+#include "tests/support/random_case.h"
 
 static const char *const machines[] = {"simba16",         "simba-lanes", "eyeriss168",
                                        "mindmappings256", "flat-2level", "gb-rf-4x4",
@@ -110,6 +111,7 @@ static bool same(const struct evaluation *fast, const struct evaluation *plain, 
         return fast->fit.needed == plain->fit.needed && fast->fit.available == plain->fit.available;
     bool equal = fast->latency_cycle == plain->latency_cycle && fast->compute_cycle == plain->compute_cycle &&
                  fast->n_mac_used == plain->n_mac_used && close_to(fast->energy_j, plain->energy_j) &&
+                 close_to(fast->energy_leakage_j, plain->energy_leakage_j) &&
                  close_to(fast->utilization, plain->utilization) && close_to(fast->edp_js, plain->edp_js);
     for (uint32_t l = 0; l < n_level; l++)
         equal = equal && close_to(fast->level_energy_j[l], plain->level_energy_j[l]) &&
@@ -156,9 +158,9 @@ static void compare(const struct problem *problem, const struct architecture *ar
     arena_free(&arena);
 }
 
-static void compare_all(bool links, bool network_costs, uint32_t n_draw)
+static void compare_all(bool links, bool network_costs, bool leaks, uint32_t n_draw)
 {
-    struct random_stream stream = random_stream_make(7, links + 2u * network_costs, RANDOM_TEST);
+    struct random_stream stream = random_stream_make(7, links + 2u * network_costs + 4u * leaks, RANDOM_TEST);
     uint32_t n_fit = 0;
     for (int m = 0; m < N_MACHINE; m++)
         for (int p = 0; p < N_PROBLEM; p++) {
@@ -166,6 +168,8 @@ static void compare_all(bool links, bool network_costs, uint32_t n_draw)
             struct problem problem;
             load(machines[m], problems[p], &arch, &problem);
             arch.link_transfers = links;
+            if (leaks)
+                random_case_leakage(&stream, &arch);
             for (uint32_t l = 0; network_costs && l < arch.n_level; l++) {
                 arch.level[l].hop_energy_j = 0.14e-12;
                 arch.level[l].router_energy_j = 0.07e-12;
@@ -181,19 +185,63 @@ static void compare_all(bool links, bool network_costs, uint32_t n_draw)
 static void test_fast_run_equals_plain(void **state)
 {
     (void)state;
-    compare_all(false, false, 1000);
+    compare_all(false, false, false, 1000);
 }
 
 static void test_fast_run_equals_plain_with_network_energy(void **state)
 {
     (void)state;
-    compare_all(false, true, 400);
+    compare_all(false, true, false, 400);
 }
 
 static void test_fast_run_equals_plain_with_links(void **state)
 {
     (void)state;
-    compare_all(true, true, 400);
+    compare_all(true, true, false, 400);
+}
+
+static void test_fast_run_equals_plain_with_leakage(void **state)
+{
+    (void)state;
+    compare_all(false, false, true, 100);
+}
+
+/* By hand: 4 x 4 x 4 on 16 MACs of which 4 are in use, cycles of 1 ns. All 16 register files leak 1 W each
+ * and the buffer 5 W; with power gating four of the files. */
+static void test_leakage_is_power_by_time(void **state)
+{
+    (void)state;
+    for (int gating = 0; gating < 2; gating++) {
+        struct architecture arch;
+        struct problem problem;
+        struct mapping mapping;
+        struct evaluator *evaluator;
+        struct eval_workspace *workspace;
+        struct evaluation with, without;
+        struct dse_error err;
+        load("gb-rf-4x4", "gemm-128x768x3072", &arch, &problem);
+        problem.bound[0] = problem.bound[1] = problem.bound[2] = 4;
+        mapping_init(&mapping, &problem, &arch);
+        mapping.level[1].spatial[0] = 4;
+        mapping.level[arch.n_level - 1].temporal[0] = 1;
+        for (int leaks = 0; leaks < 2; leaks++) {
+            arch.power_gating = gating;
+            arch.level[0].leakage_w = leaks;
+            arch.level[1].leakage_w = 5 * leaks;
+            assert_int_equal(arch.level[0].instances, 16);
+            assert_int_equal(evaluator_new(&accounting_timeloop, &problem, &arch, &evaluator, &err), DSE_OK);
+            assert_int_equal(eval_workspace_new(evaluator, &workspace, &err), DSE_OK);
+            assert_true(evaluator_run(evaluator, workspace, &mapping, leaks ? &with : &without));
+            eval_workspace_delete(workspace);
+            evaluator_delete(evaluator);
+        }
+        assert_int_equal(with.latency_cycle, without.latency_cycle);
+        const double watt = gating ? 4 + 5 : 16 + 5;
+        assert_true(without.energy_leakage_j == 0);
+        assert_true(close_to(with.energy_leakage_j, watt * (double)with.latency_cycle * 1e-9));
+        assert_true(close_to(with.energy_j, without.energy_j + with.energy_leakage_j));
+        assert_true(close_to(with.edp_js, with.energy_j * with.latency_s));
+    }
 }
 
 static void test_fast_run_explains_misfits(void **state)
@@ -311,6 +359,8 @@ int main(void)
         cmocka_unit_test(test_fast_run_equals_plain),
         cmocka_unit_test(test_fast_run_equals_plain_with_network_energy),
         cmocka_unit_test(test_fast_run_equals_plain_with_links),
+        cmocka_unit_test(test_fast_run_equals_plain_with_leakage),
+        cmocka_unit_test(test_leakage_is_power_by_time),
         cmocka_unit_test(test_fast_run_explains_misfits),
         cmocka_unit_test(test_fast_run_refuses_counts_beyond_64_bits),
         cmocka_unit_test(test_fast_run_reads_no_old_value_of_untouched_outputs),

@@ -57,6 +57,8 @@ static const char *accepted_words(const struct arch_field *field, char *list, si
         return "`1 GHz`";
     case UNIT_CYCLE:
         return "`3 cycle`";
+    case UNIT_WATT:
+        return "`3 mW`";
     case UNIT_MM2:
         return "`0.3 mm2`";
     default:

@@ -23,7 +23,7 @@ static enum dse_status build_text(const char *text, const struct arch_override *
     status = yaml_parse(&doc, "arch.yaml", text, strlen(text), err);
     if (status != DSE_OK)
         return status;
-    status = timeloop_architecture_build(&doc, NULL, override, n_override, arch, err);
+    status = timeloop_architecture_build(&doc, NULL, NULL, override, n_override, arch, err);
     yaml_doc_free(&doc);
     return status;
 }
@@ -38,7 +38,7 @@ static void build_file(const char *name, const struct arch_override *override, s
     snprintf(path, sizeof path, "tests/known/timeloop/archs/%s.yaml", name);
     assert_int_equal(yaml_read(&doc, path, &err), DSE_OK);
     assert_true(timeloop_is_architecture(&doc));
-    if (timeloop_architecture_build(&doc, NULL, override, n_override, arch, &err) != DSE_OK)
+    if (timeloop_architecture_build(&doc, NULL, NULL, override, n_override, arch, &err) != DSE_OK)
         fail_msg("%s", err.text);
     yaml_doc_free(&doc);
 }
@@ -126,7 +126,7 @@ static void test_timeloop_architecture_applies_the_ert_of_the_file(void **state)
 
     (void)state;
     assert_int_equal(yaml_parse(&doc, "arch.yaml", text, strlen(text), &err), DSE_OK);
-    assert_int_equal(timeloop_architecture_build(&doc, NULL, NULL, 0, &arch, &err), DSE_OK);
+    assert_int_equal(timeloop_architecture_build(&doc, NULL, NULL, NULL, 0, &arch, &err), DSE_OK);
     yaml_doc_free(&doc);
     assert_true(fabs(arch.level[1].read_energy_j - 3e-12) < 1e-24);
     assert_true(fabs(arch.level[1].update_energy_j - 5e-12) < 1e-24);
@@ -145,7 +145,7 @@ static void build_file_with_two_erts(struct dse_error *err)
 
     assert_int_equal(yaml_read(&doc, "tests/known/timeloop/archs/gb-rf-4x4-4.yaml", err), DSE_OK);
     assert_int_equal(yaml_parse(&ert, "ert.yaml", text, strlen(text), err), DSE_OK);
-    assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, 0, &arch, err), DSE_BAD_INPUT);
+    assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, NULL, 0, &arch, err), DSE_BAD_INPUT);
     yaml_doc_free(&ert);
     yaml_doc_free(&doc);
 }
@@ -185,7 +185,7 @@ static void test_timeloop_architecture_applies_a_separate_ert(void **state)
     (void)state;
     assert_int_equal(yaml_parse(&doc, "arch.yaml", text, strlen(text), &err), DSE_OK);
     assert_int_equal(yaml_parse(&ert, "ert.yaml", table, strlen(table), &err), DSE_OK);
-    assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, 0, &arch, &err), DSE_OK);
+    assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, NULL, 0, &arch, &err), DSE_OK);
     assert_true(fabs(arch.level[0].read_energy_j - 1.5e-12) < 1e-24);
     assert_true(fabs(arch.level[0].write_energy_j - 2.5e-12) < 1e-24);
     assert_true(fabs(arch.level[1].read_energy_j - 100e-12) < 1e-22); /* the file's own stays */
@@ -193,7 +193,7 @@ static void test_timeloop_architecture_applies_a_separate_ert(void **state)
     yaml_doc_free(&ert);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(yaml_parse(&ert, "ert.yaml", bad[i].ert, strlen(bad[i].ert), &err), DSE_OK);
-        assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, 0, &arch, &err), DSE_BAD_INPUT);
+        assert_int_equal(timeloop_architecture_build(&doc, &ert, NULL, NULL, 0, &arch, &err), DSE_BAD_INPUT);
         assert_string_equal(err.file, "ert.yaml");
         assert_int_equal(err.line, bad[i].line);
         assert_non_null(strstr(err.text, bad[i].words));
@@ -286,7 +286,7 @@ static void test_timeloop_architecture_refuses_unknown_overrides(void **state)
     (void)state;
     assert_int_equal(yaml_read(&doc, "tests/known/timeloop/archs/simba16.yaml", &err), DSE_OK);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(timeloop_architecture_build(&doc, NULL, &cases[i].override, 1, &arch, &err),
+        assert_int_equal(timeloop_architecture_build(&doc, NULL, NULL, &cases[i].override, 1, &arch, &err),
                          DSE_BAD_INPUT);
         if (strstr(err.text, cases[i].text) == NULL)
             fail_msg("\"%s\" lacks \"%s\"", err.text, cases[i].text);

@@ -73,6 +73,18 @@ check 'ERT inside' code 0 "$DSE" eval $known/archs/gb-rf-4x4-4.yaml $case --repo
 cp "$folder/out" "$folder/inside.csv"
 check '--ert' code 0 "$DSE" eval "$folder/arch.yaml" $case --ert "$folder/ert.yaml" --report summary --format csv
 check 'the same energies' cmp "$folder/out" "$folder/inside.csv"
+cat >"$folder/art.yaml" <<'END'
+ART: {version: '0.4', tables: [{name: 'chip.RF[1..16]', area: 100}, {name: chip.GB, area: 2e4}, {name: 'chip.MAC[1..16]', area: 400}]}
+END
+check '--art' code 0 "$DSE" eval "$folder/arch.yaml" $case --ert "$folder/ert.yaml" --art "$folder/art.yaml" --report summary --format csv
+check 'areas of all instances' grep -q '^area_mm2,0.028$' "$folder/out"
+cat "$folder/art.yaml" >>"$folder/arch.yaml"
+check 'an ART inside' code 0 "$DSE" eval "$folder/arch.yaml" $case --ert "$folder/ert.yaml" --report summary --format csv
+check 'says the same' grep -q '^area_mm2,0.028$' "$folder/out"
+check 'two ARTs' code 2 "$DSE" eval "$folder/arch.yaml" $case --ert "$folder/ert.yaml" --art "$folder/art.yaml"
+check 'names the second' grep -q 'art.yaml:1: a second ART' "$folder/err"
+check 'an ART for a native machine' code 2 "$DSE" eval simba $case --art "$folder/art.yaml"
+check 'says where it belongs' grep -q 'art.yaml: an ART belongs to a Timeloop architecture; .* gives its areas itself' "$folder/err"
 check 'two ERTs' code 2 "$DSE" eval $known/archs/gb-rf-4x4-4.yaml $case --ert "$folder/ert.yaml"
 check 'names the second' grep -q 'ert.yaml:2: a second ERT' "$folder/err"
 check 'an ERT for a native machine' code 2 "$DSE" eval simba $case --ert "$folder/ert.yaml"

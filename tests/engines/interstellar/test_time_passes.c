@@ -1,5 +1,6 @@
 /* The proof where time counts, against lists of random energies and cycles: each search is answered by
- * looking through the list, and what the passes prove is the least cost of all. Tests: time_passes.c. */
+ * looking through the list, and what the passes prove is the least cost of all, leakage included.
+ * Tests: time_passes.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +18,16 @@ struct point {
     double energy_j, cycle;
 };
 
-/* Go through the passes; a search may overlook the limit of time, as those do that know only a part of it. */
-static void prove(const struct objective *objective, const struct point *point, int n, bool overlooks)
+static double cost_of(const struct objective *objective, double leakage_w, const struct point *point)
+{
+    const double latency_s = (point->cycle + WAIT) / 1e9;
+    return objective_cost_of(objective, point->energy_j + leakage_w * latency_s, latency_s);
+}
+
+/* Go through the passes, on a machine that leaks so much; a search may overlook the limit of time, as those
+ * do that know only a part of it. */
+static void prove(const struct objective *objective, double leakage_w, const struct point *point, int n,
+                  bool overlooks)
 {
     struct problem problem;
     struct architecture arch;
@@ -28,10 +37,10 @@ static void prove(const struct objective *objective, const struct point *point, 
     small_gemm(&problem, 10, 10, 10);
     small_machine(&arch, 64, 1024);
     arch.level[1].fill_latency_cycle = WAIT;
+    arch.level[1].leakage_w = leakage_w;
     time_passes_begin(&passes, objective, &problem, &arch, 4); /* no fewer than 250 cycles */
     for (int i = 0; i < n; i++)
-        optimum = fmin(optimum, objective_cost_of(objective, point[i].energy_j,
-                                                  (point[i].cycle + WAIT) / arch.clock_hz));
+        optimum = fmin(optimum, cost_of(objective, leakage_w, &point[i]));
     for (bool more = true; more; searches++) {
         int found = -1;
         for (int i = 0; i < n; i++)
@@ -39,8 +48,7 @@ static void prove(const struct objective *objective, const struct point *point, 
                 (found < 0 || point[i].energy_j < point[found].energy_j))
                 found = i;
         if (found >= 0)
-            best = fmin(best, objective_cost_of(objective, point[found].energy_j,
-                                                (point[found].cycle + WAIT) / arch.clock_hz));
+            best = fmin(best, cost_of(objective, leakage_w, &point[found]));
         more = time_passes_next(&passes, found >= 0, found >= 0 ? point[found].energy_j : INFINITY, best);
         assert_true(searches < 200);
     }
@@ -63,7 +71,7 @@ static void test_passes_prove_the_least_cost(void **state)
             point[k].cycle = 250 + random_below(&stream, 3000);
             point[k].energy_j = 1e-6 * (1 + random_unit(&stream)) * (1 + 300 / point[k].cycle);
         }
-        prove(&objective[i % 5], point, n, i % 7 == 0);
+        prove(&objective[i % 5], i % 3 ? 0 : 10 * random_unit(&stream), point, n, i % 7 == 0);
     }
 }
 

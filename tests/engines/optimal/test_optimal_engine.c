@@ -2,7 +2,8 @@
  * problems (strides, dilation, depthwise, batch) and machines (blocks, bandwidths, roles, network energies,
  * least utilisations, banks, GPUs), with constraints and with a search of bypasses, for all objectives, also
  * from a start that is far too high. What it refuses, and what it says when it has to stop.
- * -D OPTIMAL_CASES=10000 makes more of them, -D OPTIMAL_SIZE=5 larger ones.
+ * Some of it again on machines that leak. -D OPTIMAL_CASES=10000 and -D OPTIMAL_LEAKING=10000 make more of
+ * them, -D OPTIMAL_SIZE=5 larger ones.
  * Tests: optimal_proof.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +19,9 @@
 #ifndef OPTIMAL_CASES
 #define OPTIMAL_CASES 200
 #endif
+#ifndef OPTIMAL_LEAKING
+#define OPTIMAL_LEAKING 60
+#endif
 #ifndef OPTIMAL_FIRST
 #define OPTIMAL_FIRST 0
 #endif
@@ -27,11 +31,10 @@
 
 static const char *const objectives[] = {"edp", "energy", "latency", "ed2p", "energy^2*delay^1"};
 
-static void test_it_finds_the_same_as_exhaustive(void **state)
+static void compare_cases(uint32_t n_case, bool leaks)
 {
-    (void)state;
     uint32_t n = 0, feasible = 0;
-    for (uint64_t i = OPTIMAL_FIRST; n < OPTIMAL_CASES; i++) {
+    for (uint64_t i = OPTIMAL_FIRST; n < n_case; i++) {
         struct problem problem;
         struct architecture arch;
         struct mapspace_constraints constraints;
@@ -43,6 +46,10 @@ static void test_it_finds_the_same_as_exhaustive(void **state)
         optimal_case(i, (i % 4 == 1 ? 16 : 48) * OPTIMAL_SIZE, &problem, &arch);
         if (i % 4 == 3)
             optimal_case_square(&problem);
+        if (leaks) {
+            struct random_stream stream = random_stream_make(3, i, RANDOM_TEST);
+            random_case_leakage(&stream, &arch);
+        }
         assert_int_equal(objective_parse(objective, &task.objective, &err), DSE_OK);
         if (i % 3 != 0) {
             optimal_case_constraints(i, &problem, &arch, &constraints);
@@ -69,7 +76,19 @@ static void test_it_finds_the_same_as_exhaustive(void **state)
         assert_true(found.bound <= found.cost * (1 + 1e-12));
     }
     print_message("%u of %u cases have a mapping\n", feasible, n);
-    assert_true(feasible > OPTIMAL_CASES / 2);
+    assert_true(feasible > n_case / 2);
+}
+
+static void test_it_finds_the_same_as_exhaustive(void **state)
+{
+    (void)state;
+    compare_cases(OPTIMAL_CASES, false);
+}
+
+static void test_leakage_is_part_of_the_proof(void **state)
+{
+    (void)state;
+    compare_cases(OPTIMAL_LEAKING, true);
 }
 
 /* Stopped after a share of the evaluations of its proof, it says no more than it knows: its bound is below
@@ -111,6 +130,10 @@ static void test_a_bound_is_certified_when_the_budget_ends(void **state)
     assert_true(n > 0);
     for (uint64_t i = 0; i < 60; i++) {
         optimal_case(i, 500, &problem, &arch);
+        if (i >= 45) {
+            struct random_stream stream = random_stream_make(3, i, RANDOM_TEST);
+            random_case_leakage(&stream, &arch);
+        }
         task.key = i;
         assert_int_equal(objective_parse(objectives[i % 5], &task.objective, &err), DSE_OK);
         check_budgets(&problem, &arch, task, &n);
@@ -194,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_finds_the_same_as_exhaustive),
+        cmocka_unit_test(test_leakage_is_part_of_the_proof),
         cmocka_unit_test(test_a_bound_is_certified_when_the_budget_ends),
         cmocka_unit_test(test_many_dimensions_are_as_good_as_few),
         cmocka_unit_test(test_what_it_does_not_take_is_refused_by_name),

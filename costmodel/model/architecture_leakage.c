@@ -1,0 +1,34 @@
+/* What a machine takes at rest: the power of all its instances, or of those in use. */
+#include <math.h>
+
+#include "costmodel/model/architecture.h"
+
+double architecture_leakage_w(const struct architecture *arch, const double *used, double mac_used)
+{
+    double sum_w = (arch->power_gating ? mac_used : (double)arch->mac.instances) * arch->mac.leakage_w;
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        sum_w += (arch->power_gating ? used[l] : (double)arch->level[l].instances) * arch->level[l].leakage_w;
+    return sum_w;
+}
+
+double architecture_all_leakage_w(const struct architecture *arch)
+{
+    double used[ARCH_LEVEL_MAX];
+    for (uint32_t l = 0; l < arch->n_level; l++)
+        used[l] = (double)arch->level[l].instances;
+    return architecture_leakage_w(arch, used, (double)arch->mac.instances);
+}
+
+double architecture_least_leakage_j(const struct architecture *arch, double macs, double cycles)
+{
+    const double all = (double)arch->mac.instances;
+    double sum = 0; /* of watts times cycles */
+    if (!arch->power_gating)
+        return architecture_all_leakage_w(arch) * cycles / arch->clock_hz;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        /* only strict machines hold a level to what lies inside it */
+        const double most = arch->strict_fanout ? all / (double)arch->level[l].instances : all;
+        sum += fmax(cycles, macs / most) * arch->level[l].leakage_w;
+    }
+    return (sum + fmax(cycles, macs) * arch->mac.leakage_w) / arch->clock_hz;
+}
