@@ -1,6 +1,7 @@
 /* Numbers as people read them: prefixes, bytes, plurals. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -22,6 +23,10 @@ char *text_si(double value, const char *unit, char *buffer, size_t size)
     static const char prefix[] = "afpnum kMGTPE";
     if (!isfinite(value) || value == 0) {
         snprintf(buffer, size, value == 0 ? "0 %s" : "%s", value == 0 ? unit : "-");
+        return buffer;
+    }
+    if (strcmp(unit, "mm2") == 0) { /* a prefix would be one of millimetres */
+        snprintf(buffer, size, "%.3g %s", value, unit);
         return buffer;
     }
     int step = (int)floor(log10(fabs(value)) / 3);

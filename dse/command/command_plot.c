@@ -15,12 +15,13 @@
 enum { FIGURE_PATH_MAX = 4096 };
 
 /* What both the specification and the command line may say. */
-enum { N_PLOT_TEXT = 4 };
-static const char *const plot_text_key[N_PLOT_TEXT] = {"x", "y", "metric", "title"};
+enum { N_PLOT_TEXT = 5 };
+static const char *const plot_text_key[N_PLOT_TEXT] = {"x", "y", "metric", "title", "color"};
 
 static const char **plot_text(struct plot_options *options, size_t i)
 {
-    const char **const out[N_PLOT_TEXT] = {&options->x, &options->y, &options->metric, &options->title};
+    const char **const out[N_PLOT_TEXT] = {&options->x, &options->y, &options->metric, &options->title,
+                                           &options->color};
     return out[i];
 }
 
@@ -74,6 +75,8 @@ static enum dse_status read_plot_options(const struct cli_args *args, const char
     options->layer = cli_value(args, "layer");
     if (options->layer && (!options->kind || options->kind->draw != plot_kind_find("front")->draw))
         return dse_fail(err, DSE_BAD_USAGE, "--layer is of figures of kind front");
+    if (cli_value(args, "color") && (!options->kind || !(options->kind->traits & PLOT_METRICS)))
+        return dse_fail(err, DSE_BAD_USAGE, "--color is of figures of kind scatter");
     options->max_facet = (size_t)facets;
     options->keep_script = cli_has(args, "keep-script");
     options->where = where;
@@ -124,8 +127,11 @@ static const struct cli_option plot_option_table[] = {
      "what to show: edp_js (default), latency_s, energy_j, dram_byte, ...; several as lines: a,b"},
     {"x", 'x', "AXIS",
      "the horizontal axis, as in the specification (default: chosen by length); of convergence: evaluations "
-     "(default) or seconds"},
-    {"y", 'y', "AXIS", "the vertical axis; of lines and convergence: a line for each of its values"},
+     "(default) or seconds; of scatter: a metric (default latency_s)"},
+    {"y", 'y', "AXIS",
+     "the vertical axis; of lines and convergence: a line for each of its values; of scatter: a metric "
+     "(default energy_j)"},
+    {"color", 0, "AXIS", "of kind scatter: a colour for each of its values (default: engine), or none"},
     {"layer", 'l', "NAME", "of kind front: the front of this layer in place of the network's"},
     {"where", 'w', "AXIS=VALUE", "only this slice: PE.mesh=4x4, DRAM.bandwidth='8 GB/s'; repeatable"},
     {"facets", 0, "N", "at most so many panels (default 12)"},
@@ -141,7 +147,7 @@ static const struct cli_option plot_option_table[] = {
 
 const struct cli_command command_plot = {
     .name = "plot",
-    .operands = "OUT.h5|TIMELINE.h5...|SCHEDULE...",
+    .operands = "OUT.h5...|TIMELINE.h5...|SCHEDULE...",
     .summary = "Draw a figure of a result file, or the execution graph of schedules, with gnuplot.",
     .help = "Axes beyond two become panels. Defaults come from `plot:` in the specification; its x and y "
             "only for "
@@ -154,6 +160,7 @@ const struct cli_command command_plot = {
             "  dse plot output/quickstart.h5 -o edp.png\n"
             "  dse plot output/quickstart.h5 -m energy_j -w PE.mesh=4x4 -o energy.pdf\n"
             "  dse plot output/quickstart.h5 -k breakdown -w PE.mesh=4x4 -o bars.svg\n"
+            "  dse plot out.h5 -k scatter -x area_mm2 -y edp_js --color engine -o front.pdf\n"
             "  dse plot fronts.h5 -k front -l conv1 -o conv1.png\n"
             "  dse plot stage1.h5 stage2.h5 -o stalls.pdf\n"
             "  dse plot schedule.yaml --arch soma_edge -o graph.png\n",
@@ -161,7 +168,7 @@ const struct cli_command command_plot = {
     .n_option = sizeof plot_option_table / sizeof plot_option_table[0],
     .more = schedule_graph_flag_at,
     .min_operand = 1,
-    .max_operand = 8,
+    .max_operand = 1024,
     .choice_option = "kind",
     .choice = plot_kind_word,
     .run = plot_main,

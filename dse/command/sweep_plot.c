@@ -47,6 +47,13 @@ static enum dse_status check_axis(const struct sweep *sweep, const char *key, si
     return yaml_choice(&spec->doc, node, what, name, spec->n_variable, &index, err);
 }
 
+static enum dse_status check_color(const struct sweep *sweep, struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(sweep->spec->plot, "color");
+    size_t dimension;
+    return node && strcmp(node->text, "none") == 0 ? DSE_OK : check_axis(sweep, "color", &dimension, err);
+}
+
 /* x, which for some kinds is a word and no axis. */
 static enum dse_status check_x(const struct sweep *sweep, const struct plot_kind *kind, size_t *dimension,
                                struct dse_error *err)
@@ -61,27 +68,36 @@ static enum dse_status check_x(const struct sweep *sweep, const struct plot_kind
     return DSE_OK;
 }
 
-/* Numbers of every point, with commas between them, which the kind can show. */
-static enum dse_status check_metric(const struct sweep *sweep, const struct plot_kind *kind,
-                                    struct dse_error *err)
+/* `key`: numbers of every point, with commas between them. */
+static enum dse_status check_numbers(const struct sweep *sweep, const char *key, struct dse_error *err)
 {
-    const struct ynode *node = yaml_find(sweep->spec->plot, "metric");
+    const struct ynode *node = yaml_find(sweep->spec->plot, key);
     struct result_column column[RESULT_COLUMN_MAX];
     const char *known[RESULT_COLUMN_MAX];
-    char word[FIELD_MAX];
-    struct dse_error inner = {0};
+    char word[FIELD_MAX], what[16];
     size_t n_column = schema_columns(&sweep->schema, RESULT_POINTS, column), n = 0, index;
     if (!node)
         return DSE_OK;
     for (size_t i = 0; i < n_column; i++)
         if (column[i].metric->type != METRIC_TEXT)
             known[n++] = column[i].metric->name;
+    snprintf(what, sizeof what, "plot.%s", key);
     for (size_t i = 0; plot_metric_word(node->text, i, word, sizeof word); i++) {
         struct ynode one = *node;
         one.text = word;
-        DSE_TRY(yaml_choice(&sweep->spec->doc, &one, "plot.metric", known, n, &index, err));
+        DSE_TRY(yaml_choice(&sweep->spec->doc, &one, what, known, n, &index, err));
     }
-    if (kind && plot_kind_takes(kind, node->text, &inner) != DSE_OK)
+    return DSE_OK;
+}
+
+/* Metrics that the kind can show. */
+static enum dse_status check_metric(const struct sweep *sweep, const struct plot_kind *kind,
+                                    struct dse_error *err)
+{
+    const struct ynode *node = yaml_find(sweep->spec->plot, "metric");
+    struct dse_error inner = {0};
+    DSE_TRY(check_numbers(sweep, "metric", err));
+    if (node && kind && plot_kind_takes(kind, node->text, &inner) != DSE_OK)
         return yaml_fail(&sweep->spec->doc, node, err, "plot.metric: %s", inner.text);
     return DSE_OK;
 }
@@ -94,6 +110,15 @@ enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
     if (!sweep->spec->plot)
         return DSE_OK;
     DSE_TRY(check_kind(sweep, &kind, err));
+    if (kind && (kind->traits & PLOT_METRICS)) {
+        DSE_NOTE(faults, check_numbers(sweep, "x", err));
+        DSE_NOTE(faults, check_numbers(sweep, "y", err));
+        DSE_NOTE(faults, check_color(sweep, err));
+        return check_metric(sweep, kind, err);
+    }
+    if (yaml_find(sweep->spec->plot, "color"))
+        return yaml_fail(&sweep->spec->doc, yaml_find(sweep->spec->plot, "color"), err,
+                         "plot.color is of kind scatter");
     DSE_NOTE(faults, check_x(sweep, kind, &x, err));
     DSE_NOTE(faults, check_axis(sweep, "y", &y, err));
     if ((!kind || kind->traits & PLOT_TWO_AXES) && x != NO_DIMENSION && x == y)

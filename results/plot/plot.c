@@ -48,6 +48,10 @@ enum dse_status plot_kind_takes(const struct plot_kind *kind, const char *metric
     char word[PLOT_LABEL_MAX];
     if (!metric)
         return DSE_OK;
+    if (kind->traits & PLOT_METRICS)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "a figure of kind %s shows the metrics x and y: write %s as one of these", kind->name,
+                        metric);
     if (kind->n_metric == 0)
         return dse_fail(err, DSE_BAD_USAGE,
                         "a figure of kind %s shows the cost that a search minimised, not %s: leave the "
@@ -259,7 +263,11 @@ enum dse_status plot_draw(const char *h5_path, const char *figure_path, const st
     }
     text_init(&job.script);
     enum dse_status status = plot_data_open(&job.data, h5_path, options, err);
-    if (status == DSE_OK)
+    if (status == DSE_OK && kind && options->n_file > 1 && (kind->traits & PLOT_ONE_FILE))
+        status =
+            dse_fail(err, DSE_BAD_USAGE,
+                     "a figure of kind %s is of one file; shards become one with `dse merge`", kind->name);
+    if (status == DSE_OK && !(kind && (kind->traits & PLOT_METRICS)))
         status = plot_data_metric(&job.data, options, err);
     if (!kind)
         kind = plot_kind_find(wants_lines(&job.data, options) ? "lines" : "heatmap");

@@ -37,7 +37,9 @@ struct plot_options {
     const struct plot_kind
         *kind;          /* default: lines where one axis is free, or several metrics; else heatmap */
     const char *metric; /* a field name, or several with commas between; default edp_js */
-    const char *x, *y;  /* axis names; default: the two longest axes, numeric ones first. Or x: a word */
+    /* axis names; default: the two longest axes, numeric ones first. Or x: a word. Of scatter: metrics */
+    const char *x, *y;
+    const char *color; /* of kind scatter: an axis or "none"; default: engine where there are several */
     /* (n_file) where the sweep lies in several: all of them, the one to draw first */
     const struct cube_file *file;
     size_t n_file;

@@ -17,6 +17,8 @@
     X(breakdown, PLOT_ONE_FILE, NULL, 1, "energy_j", "bars of energy by storage level")                      \
     X(front, PLOT_ONE_FILE, "latency", 1, "energy_j",                                                        \
       "fronts of the objective pareto: energy over latency, the values of y as staircases")                  \
+    X(scatter, PLOT_METRICS, NULL, 0, NULL,                                                                  \
+      "the points over the metrics x and y, an axis as --color, and their front as a line")                  \
     X(lines, 0, NULL, PLOT_METRIC_MAX, NULL, "metrics over one axis, another as lines, the others as panels")
 
 #define PLOT_DECLARE(name, traits, x_words, n_metric, metric, sentence)                                      \

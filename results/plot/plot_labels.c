@@ -71,7 +71,10 @@ void plot_scale(const double *value, size_t n, const char *unit_symbol, double *
         if (value[i] > 0 && isfinite(value[i]))
             positive[n_positive++] = value[i];
     }
-    if (n_positive == 0 || !unit[0] || strcmp(unit, "cycle") == 0) {
+    const bool is_area = strcmp(unit, "mm2") == 0; /* a prefix would be one of millimetres */
+    if (is_area)
+        snprintf(unit, size, "mm\xc2\xb2");
+    if (n_positive == 0 || !unit[0] || is_area || strcmp(unit, "cycle") == 0) {
         free(positive);
         return;
     }
