@@ -2,7 +2,7 @@
 #
 # Sources: every .c file of a floor (base, costmodel, engines, results, dse) and of its rooms, the folders below it.
 # Tests: tests/ROOM/test_*.c (one program each), test_*.sh and test_*.py are found by name. Benchmarks are
-# tests/bench/bench_*.c, fuzz targets tests/fuzz/fuzz_*.c. tests/support/*.c, if any, is linked into all of these.
+# tests/bench/bench_*.c and bench_*.py, fuzz targets tests/fuzz/fuzz_*.c. tests/support/*.c, if any, is linked into all of these.
 # Everything made lies under $(BUILD)/$(VARIANT), except the release program, which is $(BUILD)/dse.
 
 VERSION := 0.1
@@ -108,6 +108,7 @@ TEST_SCRIPTS := $(if $(filter sh,$(KINDS)),$(filter %.sh,$(TEST_SCRIPTS))) \
 LINTS := $(if $(filter lint,$(KINDS)),$(LINTS))
 
 BENCH_C := $(wildcard tests/bench/bench_*.c)
+BENCH_PY := $(wildcard tests/bench/bench_*.py)
 FUZZ_C := $(wildcard tests/fuzz/fuzz_*.c)
 
 OUT := $(BUILD)/$(VARIANT)
@@ -281,7 +282,7 @@ check-run: tests
 	    $(if $(WRAP),--wrap '$(WRAP)') $(TEST_BIN) $(TEST_SCRIPTS) $(LINTS:%=scripts/check-%)
 
 bench-run: all $(BENCH_BIN)
-	@scripts/run-bench $(BUILD)/bench.csv $(BENCH_BIN)
+	@$(TEST_ENV) scripts/run-bench $(BUILD)/bench.csv $(BENCH_BIN) $(BENCH_PY)
 
 # Exit code 1 of the run: some engine does not take some machine, and its cells say so.
 everywhere-run: all
