@@ -182,7 +182,7 @@ _METRICS = {name: i for i, name in enumerate(metrics())}
 
 class Machine:
     """dse.machine(name, set): the machine of that name (`dse list architectures`) or file; `set`: {"DRAM.bandwidth": "10 GB/s"}, paths as axes of
-    sweeps have them."""
+    sweeps have them; of a Timeloop file also {"ert": FILE, "art": FILE}."""
 
     def __init__(self, name, set=None):
         self.name, self.set = os.fspath(name), dict(set or {})

@@ -76,7 +76,8 @@ DSE_PUBLIC const char *dse_metric(size_t i, const char **unit, const char **sent
 
 /* Open an architecture by name ("simba") or path (native, Timeloop's or Interstellar's file). `set` (2 n_set,
  * may be NULL without any) has pairs of texts: the path of a quantity as axes of sweeps have it, and its
- * value, {"DRAM.bandwidth", "10 GB/s"}. */
+ * value, {"DRAM.bandwidth", "10 GB/s"}. Of Timeloop's files "ert" and "art" name reference tables in files of
+ * their own. */
 DSE_PUBLIC int dse_machine_open(const char *name, const char *const *set, size_t n_set,
                                 struct dse_machine **machine, char *error, size_t error_size);
 DSE_PUBLIC void dse_machine_free(struct dse_machine *machine);

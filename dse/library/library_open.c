@@ -67,20 +67,27 @@ const char *dse_metric(size_t i, const char **unit, const char **sentence, int *
     return metric->name;
 }
 
+/* Two names are no quantities but files, as --ert and --art. */
 static enum dse_status read_overrides(const char *const *set, size_t n_set, struct input_overrides *overrides,
                                       struct dse_error *err)
 {
     char shown[96];
-    overrides->ert = NULL;
-    overrides->n = n_set;
-    DSE_TRY(library_need_pairs(set, n_set < INPUT_SET_MAX ? n_set : 0, "quantities", err));
+    *overrides = (struct input_overrides){0};
     if (n_set > INPUT_SET_MAX)
         return dse_fail(err, DSE_LIMIT, "more than %d quantities of a machine are set", INPUT_SET_MAX);
+    DSE_TRY(library_need_pairs(set, n_set, "quantities", err));
     for (size_t i = 0; i < n_set; i++) {
-        if (!text_copy(overrides->path[i], sizeof overrides->path[i], set[2 * i]))
+        const char *path = set[2 * i], *value = set[2 * i + 1];
+        const char **file = strcmp(path, "ert") == 0   ? &overrides->ert
+                            : strcmp(path, "art") == 0 ? &overrides->art
+                                                       : NULL;
+        if (file)
+            *file = value;
+        else if (!text_copy(overrides->path[overrides->n], INPUT_SET_TEXT_MAX, path))
             return dse_fail(err, DSE_BAD_INPUT, "%s: no quantity has so long a path",
-                            text_excerpt(set[2 * i], shown, sizeof shown));
-        overrides->value[i] = set[2 * i + 1];
+                            text_excerpt(path, shown, sizeof shown));
+        else
+            overrides->value[overrides->n++] = value;
     }
     return DSE_OK;
 }

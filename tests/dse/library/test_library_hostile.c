@@ -83,7 +83,7 @@ static void test_wrong_names_and_sizes_are_told(void **state)
     const char *const unknown[] = {"DRAM.bandwith", "10 GB/s"}, *const unit[] = {"DRAM.bandwidth", "10"},
                       *const longest[] = {path, "1"}, *const lacking[] = {"DRAM.bandwidth", NULL},
                       *const option[] = {"samples", "many"}, *const pad[] = {"P", "3"},
-                      *const evil[] = {"n%s\x01\n", "%n"};
+                      *const evil[] = {"n%s\x01\n", "%n"}, *const table[] = {"ert", "/no/ert.yaml"};
     struct library_fixture fixture, *f = &fixture;
     struct dse_machine *machine;
     struct dse_network *network;
@@ -105,6 +105,7 @@ static void test_wrong_names_and_sizes_are_told(void **state)
     WRONG(dse_machine_open("simba", longest, 1, &machine, ERROR), 1, "so long a path");
     WRONG(dse_machine_open("simba", lacking, 1, &machine, ERROR), 2, "pair 0 has no value");
     WRONG(dse_machine_open("simba", evil, 1, &machine, ERROR), 1, "n%s??");
+    WRONG(dse_machine_open("simba", table, 1, &machine, ERROR), 3, "/no/ert.yaml");
     WRONG(dse_machine_open("simba", many, 70, &machine, ERROR), 5, "more than 64");
     WRONG(dse_network_open("resnet", NULL, 0, &network, ERROR), 1, "unknown network");
     WRONG(dse_network_open("resnet50", unit, 1, &network, ERROR), 1, "DRAM.bandwidth");
