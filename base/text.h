@@ -53,6 +53,10 @@ size_t text_mark(const char *bytes, size_t length);
 /* Letters on a screen: UTF-8 continuation bytes take none. */
 size_t text_letters(const char *text);
 
+/* Bytes of the UTF-8 letter at `text`; 0 when it is none (RFC 3629: no overlong forms, no surrogates, at most
+ * U+10FFFF). The end of the text is a letter of one byte. */
+size_t text_letter_bytes(const char *text);
+
 /* The ending of a plural: "" for 1, else "s". */
 const char *text_plural(unsigned long long n);
 

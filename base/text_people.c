@@ -1,5 +1,6 @@
-/* Numbers as people read them: prefixes, bytes, plurals. */
+/* Numbers and letters as people read them: prefixes, bytes, plurals. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,19 @@ size_t text_letters(const char *text)
     for (; *text; text++)
         n += ((unsigned char)*text & 0xc0) != 0x80;
     return n;
+}
+
+size_t text_letter_bytes(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t n = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : 0;
+    n = at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : n;
+    for (size_t i = 1; i < n; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    bool beyond = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
+    return overlong || beyond ? 0 : n;
 }
 
 const char *text_plural(unsigned long long n)

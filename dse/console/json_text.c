@@ -5,20 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the UTF-8 letter at `at`; 0 when it is none (RFC 3629: no overlong forms, no surrogates, at most
- * U+10FFFF). */
-static size_t letter_length(const unsigned char *at)
-{
-    size_t n = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : 0;
-    n = at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : n;
-    for (size_t i = 1; i < n; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-    bool beyond = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
-    return overlong || beyond ? 0 : n;
-}
-
 static void escape(struct text_buffer *out, unsigned char c)
 {
     static const char letter[] = "btn?fr"; /* of 8 to 13; 11 has none */
@@ -35,7 +21,7 @@ void json_text_quote(struct text_buffer *out, const char *text)
     const unsigned char *at = (const unsigned char *)(text ? text : ""), *from = at;
     text_append_bytes(out, "\"", 1);
     while (*at) {
-        size_t n = letter_length(at);
+        size_t n = text_letter_bytes((const char *)at);
         if (n > 0 && *at >= ' ' && *at != '"' && *at != '\\' && *at != 0x7f) {
             at += n;
             continue;

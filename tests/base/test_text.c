@@ -181,6 +181,21 @@ static void test_text_mark_is_three_bytes(void **state)
     assert_int_equal(text_mark("x\xEF\xBB\xBF", 4), 0);
 }
 
+/* RFC 3629. */
+static void test_text_letter_bytes_knows_utf8(void **state)
+{
+    (void)state;
+    assert_int_equal(text_letter_bytes("a"), 1);
+    assert_int_equal(text_letter_bytes(""), 1);
+    assert_int_equal(text_letter_bytes("\xc3\xa9"), 2);
+    assert_int_equal(text_letter_bytes("\xe2\x82\xac"), 3);
+    assert_int_equal(text_letter_bytes("\xf0\x9f\x98\x80"), 4);
+    static const char *const none[] = {"\x80",         "\xc0\x80",         "\xc3",
+                                       "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(text_letter_bytes(none[i]), 0);
+}
+
 static void test_text_excerpt_is_one_clean_line(void **state)
 {
     (void)state;
@@ -218,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_text_parse_i64_is_strict),
         cmocka_unit_test(test_text_copy_says_when_cut),
         cmocka_unit_test(test_text_mark_is_three_bytes),
+        cmocka_unit_test(test_text_letter_bytes_knows_utf8),
         cmocka_unit_test(test_text_excerpt_is_one_clean_line),
         cmocka_unit_test(test_text_is_name_stands_in_yaml_without_quotes),
     };
