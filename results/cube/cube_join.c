@@ -269,15 +269,21 @@ static enum dse_status join_axes(struct cube_join *join, struct arena *arena, st
 
 /* ---------------------------------------- cells */
 
+/* Where cell `i` of a part lies on its axes. */
+static void index_of(const struct cube_part *part, size_t i, uint32_t index[RESULT_AXIS_MAX])
+{
+    for (size_t a = part->schema.n_axis; a-- > 0;) {
+        index[a] = (uint32_t)(i % part->schema.axis[a].n_value);
+        i /= part->schema.axis[a].n_value;
+    }
+}
+
 /* The cell of the whole that is cell `i` of a part. */
 static size_t cell_of(const struct cube_join *join, const struct cube_part *part, size_t i)
 {
     uint32_t index[RESULT_AXIS_MAX];
     size_t cell = 0;
-    for (size_t a = part->schema.n_axis; a-- > 0;) {
-        index[a] = (uint32_t)(i % part->schema.axis[a].n_value);
-        i /= part->schema.axis[a].n_value;
-    }
+    index_of(part, i, index);
     for (size_t a = 0; a < join->schema.n_axis; a++) {
         const size_t own = part->own[a] < part->schema.n_axis ? index[part->own[a]] : 0;
         cell = cell * join->schema.axis[a].n_value + part->position[a][own];
@@ -426,4 +432,17 @@ enum dse_status cube_join_text(const struct cube_join *join, const char *dataset
     }
     *value = all;
     return DSE_OK;
+}
+
+void cube_join_place(const struct cube_join *join, size_t cell, size_t *part, uint32_t index[RESULT_AXIS_MAX])
+{
+    size_t at = join->n_part > 1 ? 0 : cell;
+    *part = 0;
+    for (size_t p = 0; join->n_part > 1 && p < join->n_part; p++)
+        for (size_t i = 0; i < join->part[p].n_cell; i++)
+            if (join->part[p].counts[i] && join->part[p].cell[i] == cell) {
+                *part = p;
+                at = i;
+            }
+    index_of(&join->part[*part], at, index);
 }

@@ -51,4 +51,9 @@ DSE_MUST_CHECK enum dse_status cube_join_text(const struct cube_join *join, cons
                                               struct arena *arena, const char *const **value,
                                               struct dse_error *err);
 
+/* Which file (its number) a cell's values come from, and where it lies in that: `index` (axes of the file). A
+ * cell of no file is the first of the first. */
+void cube_join_place(const struct cube_join *join, size_t cell, size_t *part,
+                     uint32_t index[RESULT_AXIS_MAX]);
+
 #endif
