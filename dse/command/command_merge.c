@@ -7,10 +7,9 @@
 #include "base/text.h"
 #include "costmodel/fused/core_cache.h"
 #include "dse/command/commands.h"
-#include "dse/command/slurm.h"
+#include "dse/command/run_command.h"
 #include "dse/console/not_ok.h"
 #include "dse/exchange/exchange.h"
-#include "dse/inputs/input_store.h"
 #include "dse/run/run_report.h"
 #include "dse/run/runner.h"
 #include "dse/run/threads.h"
@@ -42,24 +41,13 @@ static void look_into(const char *out, struct arena *arena, struct merge_summary
     spec_free(&spec);
 }
 
-/* `dse run SPEC -o OUT.h5 --set KEY=VALUE`. */
 static void print_command(const char *out, const struct result_schema *schema, FILE *to)
 {
-    const char *path = "SPEC";
-    for (size_t i = 0; i < schema->n_input; i++)
-        if (strcmp(schema->input[i].role, INPUT_ROLE_SPECIFICATION) == 0 && schema->input[i].path[0])
-            path = schema->input[i].path;
     struct text_buffer text;
     text_init(&text);
-    slurm_quote(&text, path);
-    text_append(&text, " -o ");
-    slurm_quote(&text, out);
-    for (size_t i = 0; i < schema->n_set; i++) {
-        text_append(&text, " --set ");
-        slurm_quote(&text, schema->set[i]);
-    }
+    run_command_append(out, schema, &text);
     if (!text.failed)
-        fprintf(to, "dse: to compute what is missing: dse run %s\n", text.data);
+        fprintf(to, "dse: to compute what is missing: %s\n", text.data);
     text_free(&text);
 }
 
