@@ -7,9 +7,9 @@
 #include "results/record/provenance.h"
 
 static const struct cli_command *const commands[] = {
-    &command_run,    &command_eval,    &command_map,   &command_sample, &command_optimise,
-    &command_list,   &command_convert, &command_plot,  &command_pareto, &command_merge,
-    &command_status, &command_watch,   &command_check, &command_rerun,  &command_slurm,
+    &command_run,     &command_eval,  &command_map,    &command_sample, &command_optimise, &command_list,
+    &command_convert, &command_plot,  &command_pareto, &command_report, &command_merge,    &command_status,
+    &command_watch,   &command_check, &command_rerun,  &command_slurm,
 };
 
 enum { N_COMMAND = sizeof commands / sizeof commands[0], COMMAND_MAX = N_COMMAND + 16 };

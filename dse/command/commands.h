@@ -11,6 +11,7 @@ extern const struct cli_command command_sample;
 extern const struct cli_command command_list;
 extern const struct cli_command command_plot;
 extern const struct cli_command command_pareto;
+extern const struct cli_command command_report;
 extern const struct cli_command command_merge;
 extern const struct cli_command command_status;
 extern const struct cli_command command_check;

@@ -5,7 +5,7 @@ set -u
 # shellcheck source=tests/dse/checks.sh
 . tests/dse/checks.sh
 
-for command in run eval map sample list plot merge status watch check calibrate train rerun; do
+for command in run eval map sample list plot report merge status watch check calibrate train rerun; do
     check "dse $command --help" code 0 "$DSE" $command --help
     check "dse $command --help has a usage line" grep -q "^Usage: dse $command" "$folder/out"
     check "dse --help names $command" sh -c "'$DSE' --help | grep -q '^  $command '"

@@ -49,7 +49,7 @@ has() {
     esac
 }
 
-is 'run eval map sample optimise list convert plot pareto merge status watch check rerun slurm calibrate train --help --version' ''
+is 'run eval map sample optimise list convert plot pareto report merge status watch check rerun slurm calibrate train --help --version' ''
 is 'map merge' m
 is 'engines accountings architectures networks experiments reports layers engine' list ''
 is 'conv1' map simba resnet50 --layer conv1
@@ -114,6 +114,7 @@ is "$("$DSE" map soma_edge resnet50_soma -e soma -o core=? 2>&1 | sed -n 's/.*\(
 
 printf 'a_byte,status,edp_js,energy_j\n' >"$folder/x.csv"
 is 'edp_js energy_j' plot "$folder/x.h5" --metric e
+is 'edp_js' report "$folder/x.h5" --metric ed
 is 'a_byte' status "$folder/x.h5" --by ''
 is 'table json' watch --format ''
 is "$(accepted status "$folder/x.h5" --front --format '?')" status --format ''
