@@ -140,7 +140,7 @@ endif
 
 # ------------------------------------------------------------------------------------------------ public targets
 
-.PHONY: all help quickstart check check-everywhere check-schedules check-optimal check-rerun check-slurm check-halide check-onnx bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
+.PHONY: all help quickstart check check-everywhere check-schedules check-optimal check-rerun check-slurm check-halide check-onnx check-report bench bench-million engine-matrix everywhere figures fuzz hammer valgrind install uninstall clean packages
 .DEFAULT_GOAL := all
 
 all: $(PROGRAM) $(LIBRARY) $(SHARED)
@@ -162,6 +162,7 @@ help:
 #: make check-slurm    run a sweep on a real Slurm, started here for it: kill, time limit, requeue, merge (as root or by sudo)
 #: make check-halide   compile and run random schedules of `dse eval --halide`, where Halide 14 is (scripts/install-packages halide)
 #: make check-onnx     compare the nine graphs of PyPI's onnx layer by layer; takes the package into a throwaway environment
+#: make check-report   open pages of `dse report` in headless Chromium, which it installs (98 MB), and use them; screenshots in output/check_report
 #: make bench          run the benchmarks and write build/bench.csv (name,value,unit)
 #: make bench-million  what a sweep of 1,000,000 points costs apart from its searches, against its limits: POINTS=20000 takes fewer
 #: make figures        reproduce the figures of the papers in experiments/PAPER into output/PAPER, with a report: ours against theirs
@@ -224,6 +225,11 @@ check-onnx:
 	@scripts/install-packages build check onnx
 	$(SUBMAKE) all
 	@PYTHON='$(PYTHON)' scripts/check-onnx $(PROGRAM)
+
+check-report:
+	@scripts/install-packages build report
+	$(SUBMAKE) all
+	@$(PYTHON) scripts/check-report $(PROGRAM)
 
 bench:
 	@scripts/install-packages build
