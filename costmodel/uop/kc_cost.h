@@ -53,6 +53,7 @@ struct kc_machine {
     uint64_t n_mac; /* MAC units of an accelerator that is priced by `pricer`; 0: it is MAESTRO's */
     struct uop_pricer pricer;
     bool guesses; /* graphs get the cycles of pricer.guess, not those of its cost */
+    bool slices;  /* uops that the shared memory is too small for run in slices (uop_slices.h) */
 };
 
 /* Operations of a uop that adds up or pools in a cycle, and MACs of one that fills the accelerator. */

@@ -252,22 +252,32 @@ static uint64_t layer_work(const struct kc_machine *machine, const struct kc_til
     return work * whole->p * whole->q;
 }
 
+/* The least of that over all cuts. Slices may have other sizes in each tile: any parts are as many as there
+ * are lanes for at least, and what they deliver takes as long as all of it in one go. */
+static uint64_t least_layer_work(const struct kc_machine *machine, const struct kc_tile *whole)
+{
+    uint64_t least = UINT64_MAX;
+    if (machine->slices) {
+        const uint64_t window = (uint64_t)whole->r * whole->s;
+        const uint64_t inner = ceil_div(whole->c, machine->c_lane) * window +
+                               byte_rate_cycle(2 * window * whole->c, machine->delivery);
+        return kc_groups(whole) * ceil_div(whole->k, machine->k_lane) * inner * whole->p * whole->q;
+    }
+    for (uint32_t ic = 1; ic <= whole->c; ic++) {
+        const uint64_t so = layer_work(machine, whole, ic);
+        least = so < least ? so : least;
+    }
+    return least;
+}
+
 uint64_t uop_partition_bound(const struct uop_network *network, const struct kc_machine *machine,
                              uint32_t batch)
 {
     uint64_t work = 0;
     for (uint32_t l = 0; l < network->n_layer; l++) {
         const struct kc_tile *whole = &network->layer[l].whole;
-        uint64_t least = UINT64_MAX;
-        if (machine->n_mac) { /* whatever prices tiles: no MAC unit does two at once */
-            work += ceil_div(kc_macs(whole), machine->n_mac);
-            continue;
-        }
-        for (uint32_t ic = 1; ic <= whole->c; ic++) {
-            const uint64_t so = layer_work(machine, whole, ic);
-            least = so < least ? so : least;
-        }
-        work += least;
+        /* whatever prices tiles: no MAC unit does two at once */
+        work += machine->n_mac ? ceil_div(kc_macs(whole), machine->n_mac) : least_layer_work(machine, whole);
     }
     for (uint32_t l = network->n_layer; l < network->n_all; l++) {
         const struct uop_layer *of = &network->layer[l];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "costmodel/uop/uop_slices.h"
 
 #define EDGE_MAX ((uint64_t)INT32_MAX)
 
@@ -193,12 +194,26 @@ enum dse_status uop_layout_of(const struct uop_network *network, const struct uo
     return DSE_OK;
 }
 
-/* At most two sizes in each dimension, so sixteen shapes: each is priced once. */
+/* The shapes of a layer's tiles: each is priced once. */
 struct shapes {
-    struct kc_tile tile[16];
-    uint64_t cycle[16];
+    struct kc_tile tile[UOP_SHAPE_MAX];
+    uint64_t cycle[UOP_SHAPE_MAX];
     uint32_t n;
 };
+
+/* Adds the cycles of so many equal tiles. */
+static enum dse_status add_cycle(const struct kc_machine *machine, const struct uop_shape *shape,
+                                 uint64_t *cycle, struct dse_error *err)
+{
+    struct uop_cost cost = {0};
+    DSE_TRY(kc_tile_check(machine, &shape->tile, err));
+    if (machine->pricer.cost && !machine->guesses)
+        DSE_TRY(machine->pricer.cost(machine->pricer.self, &shape->tile, &cost, err));
+    else
+        cost.cycle = kc_cycle(machine, &shape->tile);
+    *cycle += shape->n * cost.cycle;
+    return DSE_OK;
+}
 
 static enum dse_status price(struct shapes *shapes, const struct kc_machine *machine,
                              const struct kc_tile *tile, uint64_t *cycle, struct dse_error *err)
@@ -207,14 +222,13 @@ static enum dse_status price(struct shapes *shapes, const struct kc_machine *mac
     while (i < shapes->n && memcmp(&shapes->tile[i], tile, sizeof *tile) != 0)
         i++;
     if (i == shapes->n) {
-        struct uop_cost cost = {0};
-        DSE_TRY(kc_tile_check(machine, tile, err));
-        if (machine->pricer.cost && !machine->guesses)
-            DSE_TRY(machine->pricer.cost(machine->pricer.self, tile, &cost, err));
-        else
-            cost.cycle = kc_cycle(machine, tile);
-        shapes->tile[shapes->n] = *tile;
-        shapes->cycle[shapes->n++] = cost.cycle;
+        struct uop_shape part[UOP_SHAPE_MAX];
+        const uint32_t n = uop_runs_as(machine, tile, part);
+        shapes->tile[i] = *tile;
+        shapes->cycle[i] = 0;
+        for (uint32_t k = 0; k < n; k++)
+            DSE_TRY(add_cycle(machine, &part[k], &shapes->cycle[i], err));
+        shapes->n++;
     }
     *cycle = shapes->cycle[i];
     return DSE_OK;

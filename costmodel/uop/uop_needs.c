@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-const char *const uop_sram_name[3] = {"all", "output", "off"};
+const char *const uop_sram_name[4] = {"all", "output", "off", "slices"};
 
 static uint64_t length(struct uop_range range)
 {

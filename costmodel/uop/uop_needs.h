@@ -8,14 +8,16 @@
 
 #include "costmodel/uop/uop_graph.h"
 
-/* What counts as taking room in an accelerator's memory, and must fit into it for a uop to run there. */
+/* What counts as taking room in an accelerator's memory, and must fit into it for a uop to run there. Slices
+ * (uop_slices.h) go with free memories alone. */
 enum uop_sram {
     UOP_SRAM_ALL,    /* outputs, inputs with their halo, weights */
     UOP_SRAM_OUTPUT, /* outputs alone */
     UOP_SRAM_OFF,    /* nothing */
+    UOP_SRAM_SLICES, /* the same as of UOP_SRAM_ALL, of a slice of it */
 };
 
-extern const char *const uop_sram_name[3]; /* "all", "output", "off" */
+extern const char *const uop_sram_name[4]; /* "all", "output", "off", "slices" */
 
 /* Items 0 to n_uop - 1 are the outputs of the uops; then come tiles of weights, then of inputs. */
 struct uop_needs {

@@ -79,6 +79,11 @@ enum dse_status uop_setting_check(const struct uop_setting *setting, enum uop_fi
     if (setting->transport == UOP_FLITS && firing == UOP_ROUNDS)
         return dse_fail(err, DSE_BAD_INPUT,
                         "the simulator of flits has no rounds; firing=rounds takes transport=ideal or links");
+    if (setting->memory == UOP_DRAM && setting->sram == UOP_SRAM_SLICES)
+        return dse_fail(
+            err, DSE_BAD_INPUT,
+            "memory=dram plans what accelerators hold while a uop runs, which with sram=slices may "
+            "be more than they can; take sram=all or memory=free");
     if (setting->memory == UOP_DRAM && firing != UOP_STATIC)
         return dse_fail(err, DSE_BAD_INPUT,
                         "memory=dram plans ahead what accelerators hold, by the order of their lists, so it "

@@ -73,7 +73,7 @@ static enum dse_status read_options(struct reader *r, struct dse_error *err)
     const struct {
         const char *const *choice;
         size_t n;
-    } of[] = {{uop_sums_name, 3},      {uop_sram_name, 3},   {uop_memory_name, 2},
+    } of[] = {{uop_sums_name, 3},      {uop_sram_name, 4},   {uop_memory_name, 2},
               {uop_transport_name, 3}, {uop_firing_name, 3}, {uop_vector_name, 3}};
     const struct ynode *options = yaml_find(r->doc.root, "options");
     size_t value[6] = {0};
@@ -298,9 +298,17 @@ enum dse_status uop_partition_read(const char *path, const char *text, size_t le
 enum dse_status uop_vector_read(const char *path, const char *text, size_t length, enum uop_vector *vector,
                                 struct dse_error *err)
 {
+    enum uop_sram sram;
+    return uop_options_read(path, text, length, vector, &sram, err);
+}
+
+enum dse_status uop_options_read(const char *path, const char *text, size_t length, enum uop_vector *vector,
+                                 enum uop_sram *sram, struct dse_error *err)
+{
     struct uop_plan plan = {.batch = 1};
     struct reader r = {.plan = &plan};
     DSE_TRY(read_text(&r, path, text, length, read_options, err));
     *vector = r.vector;
+    *sram = plan.sram;
     return DSE_OK;
 }

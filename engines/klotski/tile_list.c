@@ -28,37 +28,14 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* One or two sizes that a dimension is cut into, and how many of each. */
-struct parts {
-    uint32_t size[2], n[2];
-};
-
-static struct parts parts_of(uint32_t whole, uint32_t size)
-{
-    return (struct parts){{size, whole % size}, {whole / size, whole % size != 0}};
-}
-
-/* Cycles of all tiles: sixteen shapes at most. */
+/* Cycles of all tiles. */
 static uint64_t work_of(const struct kc_machine *machine, const struct kc_tile *whole, struct uop_cut cut)
 {
-    const bool by_group = cut.oc > whole->k; /* whole groups of channels, or parts of one */
-    const struct parts p = parts_of(whole->p, cut.h), q = parts_of(whole->q, cut.w),
-                       c = parts_of(whole->c, cut.ic),
-                       k = by_group ? parts_of(whole->g, cut.oc / whole->k) : parts_of(whole->k, cut.oc);
+    struct uop_shape shape[UOP_SHAPE_MAX];
+    const uint32_t n = uop_cut_shapes(whole, cut, shape);
     uint64_t work = 0;
-    for (uint32_t i = 0; i < 16; i++) {
-        const uint32_t a = i & 1, b = i >> 1 & 1, d = i >> 2 & 1, e = i >> 3;
-        const uint64_t n = (uint64_t)p.n[a] * q.n[b] * c.n[d] * k.n[e] * (by_group ? 1 : whole->g);
-        struct kc_tile tile = *whole;
-        if (n == 0)
-            continue;
-        tile.p = p.size[a];
-        tile.q = q.size[b];
-        tile.c = c.size[d];
-        tile.k = by_group ? whole->k : k.size[e];
-        tile.g = by_group ? k.size[e] : 1;
-        work += n * kc_cycle(machine, &tile);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        work += shape[i].n * kc_cycle(machine, &shape[i].tile);
     return work;
 }
 

@@ -7,25 +7,18 @@
 
 const char *const uop_sums_name[3] = {"all", "chain", "reduce"};
 
-bool uop_need_fits(const struct uop_need *need, enum uop_sram sram, const struct kc_machine *machine)
-{
-    if (sram == UOP_SRAM_OFF || machine->sram_word == ARCH_UNLIMITED)
-        return true;
-    if (need->output_word > machine->sram_word || sram == UOP_SRAM_OUTPUT)
-        return need->output_word <= machine->sram_word;
-    return need->input_word <= machine->sram_word && need->weight_word <= machine->sram_word &&
-           need->output_word + need->input_word + need->weight_word <= machine->sram_word;
-}
-
-/* The first layer whose tiles do not fit their accelerators; n_layer: all do. */
+/* The first layer whose tiles, or slices of them, do not fit their accelerators; n_layer: all do. */
 static uint32_t first_misfit(const struct uop_network *network, const struct kc_machine *machine,
                              const struct uop_plan *plan, struct uop_need *need)
 {
     uint32_t l = 0;
     for (; l < network->n_layer; l++) {
-        const struct uop_cut cut = uop_cut_clip(&network->layer[l].whole, plan->cut[l]);
-        *need = uop_cut_need(&network->layer[l].whole, cut);
-        if (!uop_need_fits(need, plan->sram, machine))
+        const struct kc_tile *whole = &network->layer[l].whole;
+        const struct kc_tile tile = uop_cut_tile(whole, uop_cut_clip(whole, plan->cut[l]));
+        struct uop_cut cut = {tile.p, tile.q, tile.c, tile.k * kc_groups(&tile)};
+        const bool fits = plan->sram != UOP_SRAM_SLICES || uop_slice_cut(machine, &tile, &cut);
+        *need = uop_cut_need(&tile, cut);
+        if (!fits || !uop_need_fits(need, plan->sram, machine))
             break;
     }
     return l;
@@ -37,8 +30,9 @@ static void say_misfit(const struct uop_network *network, const struct kc_machin
 {
     char shown[4][32];
     (void)snprintf(reason, size,
-                   "a uop of layer %s does not fit: it has %s outputs, %s inputs and %s weights, an "
+                   "%s of layer %s does not fit: it has %s outputs, %s inputs and %s weights, an "
                    "accelerator holds %s words (sram: %s)",
+                   plan->sram == UOP_SRAM_SLICES ? "the smallest slice of a uop" : "a uop",
                    network->network->layer[network->layer[l].of].name,
                    text_thousands(need->output_word, shown[0], sizeof shown[0]),
                    text_thousands(need->input_word, shown[1], sizeof shown[1]),
@@ -73,17 +67,53 @@ static enum dse_status check_plan(const struct uop_network *network, const struc
     return dse_fail_at(err, DSE_BAD_INPUT, path, plan->cut_line ? plan->cut_line[l] : 0, "%s", reason);
 }
 
-/* Of a tile by the machine's pricer. What its memories hand out has no count. */
-static enum dse_status add_priced(const struct kc_machine *machine, const struct kc_tile *tile,
+/* So many equal tiles by the machine's pricer. What its memories hand out has no count. */
+static enum dse_status add_priced(const struct kc_machine *machine, const struct uop_shape *shape,
                                   struct uop_outcome *out, struct dse_error *err)
 {
     struct uop_cost cost;
-    DSE_TRY(machine->pricer.cost(machine->pricer.self, tile, &cost, err));
-    out->n_mac += kc_macs(tile);
-    out->mac_energy_j += cost.mac_j;
-    out->buffer_energy_j += cost.memory_j;
-    out->noc_energy_j += cost.network_j;
+    const double n = (double)shape->n;
+    DSE_TRY(machine->pricer.cost(machine->pricer.self, &shape->tile, &cost, err));
+    out->mac_energy_j += n * cost.mac_j;
+    out->buffer_energy_j += n * cost.memory_j;
+    out->noc_energy_j += n * cost.network_j;
     out->sram_byte = NAN;
+    return DSE_OK;
+}
+
+/* By MAESTRO's counts. */
+static void add_counted(const struct kc_machine *machine, uint64_t n_mac, const struct kc_counts *count,
+                        uint64_t times, struct uop_outcome *out)
+{
+    const struct kc_energy energy = kc_energy_of(machine, n_mac, count);
+    const double n = (double)times;
+    out->mac_energy_j += n * energy.mac_j;
+    out->buffer_energy_j += n * (energy.l1_j + energy.l2_j);
+    out->sram_byte +=
+        n * machine->word_byte *
+        ((double)count->input_l2_read + (double)count->input_l2_write + (double)count->filter_l2_read +
+         (double)count->filter_l2_write + (double)count->output_l2_read + (double)count->output_l2_write);
+}
+
+/* A tile, or its slices one after the other. */
+static enum dse_status add_tile(const struct kc_machine *machine, const struct kc_tile *tile,
+                                struct uop_outcome *out, struct dse_error *err)
+{
+    struct uop_shape shape[UOP_SHAPE_MAX];
+    const uint32_t n = uop_runs_as(machine, tile, shape);
+    uint64_t n_slice = 0;
+    out->n_mac += kc_macs(tile);
+    for (uint32_t i = 0; i < n; i++) {
+        struct kc_counts count;
+        n_slice += shape[i].n;
+        if (machine->pricer.cost) {
+            DSE_TRY(add_priced(machine, &shape[i], out, err));
+            continue;
+        }
+        kc_count(machine, &shape[i].tile, &count);
+        add_counted(machine, kc_macs(&shape[i].tile), &count, shape[i].n, out);
+    }
+    out->n_slice += n_slice > 1 ? n_slice : 0;
     return DSE_OK;
 }
 
@@ -97,31 +127,15 @@ static enum dse_status add_computing(const struct kc_machine *machine, struct uo
         const struct uop_cut_layer *layer = &graph->layer[graph->uop[u].layer];
         const struct uop_box box = uop_box_of(graph, u);
         const struct uop_layer *of = &graph->network->layer[graph->uop[u].layer];
-        struct kc_counts count = {0};
-        uint64_t n_mac = 0;
-        if (of->n_operation) {
-            count.output_l2_read = graph->uop[u].output_word * of->n_read;
-            count.output_l2_write = graph->uop[u].output_word;
-        } else if (u % (graph->n_uop / graph->n_sample) - layer->first < layer->n_tile) {
-            const struct kc_tile tile = uop_tile_of(&of->whole, &box);
-            if (machine->pricer.cost) {
-                DSE_TRY(add_priced(machine, &tile, out, err));
-                out->work_cycle += graph->uop[u].cycle;
-                continue;
-            }
-            kc_count(machine, &tile, &count);
-            n_mac = kc_macs(&tile);
-        } else {
-            count.output_l2_read = graph->uop[u].output_word * layer->n_ic;
-            count.output_l2_write = graph->uop[u].output_word;
-        }
-        const struct kc_energy energy = kc_energy_of(machine, n_mac, &count);
-        out->n_mac += n_mac;
-        out->mac_energy_j += energy.mac_j;
-        out->buffer_energy_j += energy.l1_j + energy.l2_j;
-        out->sram_byte += machine->word_byte * ((double)count.input_l2_read + (double)count.input_l2_write +
-                                                (double)count.filter_l2_read + (double)count.filter_l2_write +
-                                                (double)count.output_l2_read + (double)count.output_l2_write);
+        const bool adds = u % (graph->n_uop / graph->n_sample) - layer->first >= layer->n_tile;
+        const uint64_t word = graph->uop[u].output_word;
+        const struct kc_counts count = {.output_l2_read = word * (adds ? layer->n_ic : of->n_read),
+                                        .output_l2_write = word};
+        const struct kc_tile tile = uop_tile_of(&of->whole, &box);
+        if (adds || of->n_operation)
+            add_counted(machine, 0, &count, 1, out);
+        else
+            DSE_TRY(add_tile(machine, &tile, out, err));
         out->work_cycle += graph->uop[u].cycle;
     }
     return DSE_OK;
@@ -244,30 +258,32 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
     char reason[320];
     struct dse_error why = {0};
     const uint32_t n_core = machine->columns * machine->rows;
+    struct kc_machine at = *machine;
+    at.slices = plan->sram == UOP_SRAM_SLICES;
     *out = (struct uop_outcome){.n_mac = 0};
-    DSE_TRY(check_plan(network, machine, plan, path, err));
-    DSE_TRY(uop_graph_of(network, machine, plan->cut, plan->sums, plan->batch, arena, &out->graph, err));
+    DSE_TRY(check_plan(network, &at, plan, path, err));
+    DSE_TRY(uop_graph_of(network, &at, plan->cut, plan->sums, plan->batch, arena, &out->graph, err));
     out->times.start = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.start);
     out->times.finish = arena_alloc_unset(arena, out->graph.n_uop, sizeof *out->times.finish);
     out->link = arena_alloc_unset(arena, (size_t)n_core * UOP_SIDES, sizeof *out->link);
     DSE_TRY(arena_check(arena, "the times of a schedule", err));
     out->path_cycle = uop_asap(&out->graph, 0, out->graph.n_uop, out->times.start);
-    DSE_TRY(find_bounds(machine, plan, arena, out, err));
+    DSE_TRY(find_bounds(&at, plan, arena, out, err));
     const struct uop_setting setting = {plan->transport, plan->memory, plan->sram, cancel};
     enum dse_status status =
-        uop_run(&out->graph, machine, &plan->schedule, &setting, arena, &out->times, out->link, &why);
+        uop_run(&out->graph, &at, &plan->schedule, &setting, arena, &out->times, out->link, &why);
     if (status != DSE_OK)
         return dse_fail_at(err, status, path, plan->cores_line, "%s", why.text);
     if (!uop_times_check(&out->graph, &plan->schedule, &out->times, arena, reason, sizeof reason))
         return dse_fail(err, DSE_INTERNAL, "the times of a schedule do not check: %s", reason);
-    DSE_TRY(add_computing(machine, out, err));
+    DSE_TRY(add_computing(&at, out, err));
     if (plan->memory == UOP_DRAM)
-        add_dram(machine, &out->times.dram, out);
+        add_dram(&at, &out->times.dram, out);
     else
-        DSE_TRY(add_traffic(machine, plan, arena, out, err));
+        DSE_TRY(add_traffic(&at, plan, arena, out, err));
     const double time = (double)out->times.cycle * n_core;
     out->busy_share = (double)out->work_cycle / time;
-    out->mac_share = (double)out->n_mac / (time * (double)kc_mac_count(machine));
+    out->mac_share = (double)out->n_mac / (time * (double)kc_mac_count(&at));
     return DSE_OK;
 }
 

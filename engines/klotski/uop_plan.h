@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/timeline_data.h"
+#include "costmodel/uop/uop_slices.h"
 #include "costmodel/uop/uop_transport.h"
 
 extern const char *const uop_sums_name[3]; /* by enum uop_sums: "all", "chain", "reduce" */
@@ -26,9 +27,6 @@ struct uop_plan {
     int cores_line;
 };
 
-/* Does a tile of that need fit? */
-bool uop_need_fits(const struct uop_need *need, enum uop_sram sram, const struct kc_machine *machine);
-
 /* Do all uops of the plan fit their accelerators? On false `reason` (size bytes) says which does not. */
 bool uop_plan_fits(const struct uop_network *network, const struct kc_machine *machine,
                    const struct uop_plan *plan, char *reason, size_t size);
@@ -43,6 +41,7 @@ struct uop_outcome {
     uint64_t bound_cycle;           /* no order or mapping of the same uops is below */
     uint64_t partition_bound_cycle; /* no schedule of any partition is */
     uint64_t n_mac;
+    uint64_t n_slice;  /* that uops run in; of those that run whole, none */
     double busy_share; /* of all cores' time: in which they run a uop */
     double mac_share;  /* of all PEs' time: in which they do a MAC; the paper's hardware utilisation, read one
                         * way or the other */
@@ -96,6 +95,11 @@ void uop_plan_write(const struct uop_graph *graph, const struct uop_plan *plan, 
  * DSE_BAD_INPUT as below. */
 DSE_MUST_CHECK enum dse_status uop_vector_read(const char *path, const char *text, size_t length,
                                                enum uop_vector *vector, struct dse_error *err);
+
+/* The same, and what must fit. */
+DSE_MUST_CHECK enum dse_status uop_options_read(const char *path, const char *text, size_t length,
+                                                enum uop_vector *vector, enum uop_sram *sram,
+                                                struct dse_error *err);
 
 /* Read it; `batch` is the one asked for. Memory from `arena`. DSE_BAD_INPUT with file and line: unknown keys,
  * another network, a layer that is missing, twice or unknown, sizes of no tile; a uop that is missing, twice
