@@ -176,22 +176,6 @@ static int value_of(const struct engine_context *context, size_t index)
     return (int)engine_context_option(context, index);
 }
 
-static void explain_empty(struct engine_context *context, const struct state *state)
-{
-    char text[200];
-    if (state->grid.n_sram == 0)
-        (void)snprintf(text, sizeof text,
-                       "no tile size of the grid fits the accelerators' memory; try sram=output, or a larger "
-                       "max_uops");
-    else
-        (void)snprintf(
-            text, sizeof text,
-            "%u tile sizes fit the memory, all of which make more than max_uops = %u uops, of all samples; "
-            "try %sanother partition",
-            state->grid.n_sram, state->rules.max_uops, state->rules.grows ? "" : "a larger max_uops, or ");
-    engine_context_explain(context, text);
-}
-
 /* One candidate: another's partition, or the tile that options say. */
 static enum dse_status fixed_grid(struct state *state, const struct engine_context *context,
                                   const struct uop_cut *given, struct arena *arena, struct dse_error *err)
@@ -539,7 +523,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
 {
     struct state *state = memory;
     if (state->grid.n == 0) {
-        explain_empty(context, state);
+        engine_context_explain(context, "no tile of some layer fits the accelerators' memory");
         *stop = STOP_CONVERGED;
         return DSE_OK;
     }

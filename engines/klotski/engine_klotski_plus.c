@@ -320,9 +320,7 @@ static enum dse_status step(void *memory, struct engine_context *context, enum e
         return DSE_OK;
     *stop = STOP_CONVERGED;
     if (!state->track[IN_LISTS].has_best)
-        engine_context_explain(context,
-                               "no partition fits the accelerators' memory and makes at most max_uops "
-                               "uops; try sram=output, or a larger max_uops");
+        engine_context_explain(context, "no partition that was tried fits the accelerators' memories");
     return finish(state, context, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "costmodel/uop/node_machine.h"
@@ -12,7 +13,7 @@
 /* Of what a graph can have, the rest is for sums and pools, which max_uops does not count. */
 enum { GROWN_MAX = UOP_MAX / 50 * 49 };
 
-/* The fewest uops of a network, a sample. */
+/* The fewest uops of a network, a sample; of those that run in slices one a layer. */
 struct fewest {
     uint64_t n;
     struct uop_cut *cut; /* (n_layer) */
@@ -20,6 +21,16 @@ struct fewest {
     uint32_t most;       /* the layer that needs the most, and how many */
     uint64_t n_most;
 };
+
+/* 0: no tile fits, or no slice. */
+static uint64_t fewest_of_layer(const struct kc_tile *whole, const struct kc_machine *machine,
+                                enum uop_sram sram, struct uop_cut *cut)
+{
+    struct uop_cut slice;
+    return sram == UOP_SRAM_SLICES && !uop_slice_cut(machine, whole, &slice)
+               ? 0
+               : tile_fewest(whole, machine, sram, cut);
+}
 
 static enum dse_status find_fewest(const struct uop_network *network, const struct kc_machine *machine,
                                    enum uop_sram sram, struct arena *arena, struct fewest *out,
@@ -34,7 +45,7 @@ static enum dse_status find_fewest(const struct uop_network *network, const stru
         uint32_t like = 0;
         while (memcmp(&network->layer[like].whole, whole, sizeof *whole) != 0)
             like++;
-        n[l] = like < l ? n[like] : tile_fewest(whole, machine, sram, &out->cut[l]);
+        n[l] = like < l ? n[like] : fewest_of_layer(whole, machine, sram, &out->cut[l]);
         out->cut[l] = out->cut[like];
         if (n[l] == 0 && out->misfit == network->n_layer)
             out->misfit = l;
@@ -45,6 +56,18 @@ static enum dse_status find_fewest(const struct uop_network *network, const stru
         out->n += n[l];
     }
     return DSE_OK;
+}
+
+/* The most uops that max_uops, as the option says, lets a graph of so many samples have. */
+static uint64_t most_uops(double max_uops, uint32_t n_sample)
+{
+    return max_uops == KLOTSKI_MAX_UOPS_STANDARD ? GROWN_MAX : (uint64_t)fmin(max_uops * n_sample, UOP_MAX);
+}
+
+/* Where the fewest uops that fit are too many, they run in slices; a DRAM's plan has none. */
+static bool can_slice(enum uop_sram sram, enum uop_memory memory)
+{
+    return sram == UOP_SRAM_ALL && memory == UOP_FREE;
 }
 
 /* May sums that leave a block be uops of their own (UOP_BLOCKS)? */
@@ -69,50 +92,6 @@ static double option_or(const struct engine_question *question, const char *name
     return has_option(question->engine, name) ? engine_question_option(question, name) : standard;
 }
 
-static enum uop_sram sram_of(const struct engine_question *question)
-{
-    return (enum uop_sram)option_or(question, "sram", UOP_SRAM_ALL);
-}
-
-static double max_uops_of(const struct engine_question *question)
-{
-    return option_or(question, "max_uops", KLOTSKI_MAX_UOPS_STANDARD);
-}
-
-static const char *name_of(const struct uop_network *network, uint32_t l)
-{
-    return network->network->layer[network->layer[l].of].name;
-}
-
-static enum dse_status check_fewest(const struct engine_question *question, const struct uop_network *network,
-                                    const struct kc_machine *machine, uint32_t n_sample,
-                                    const struct fewest *fewest, struct dse_error *err)
-{
-    const double max_uops = max_uops_of(question);
-    const int most = max_uops == KLOTSKI_MAX_UOPS_STANDARD ? GROWN_MAX : UOP_MAX;
-    if (fewest->misfit < network->n_layer)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "network %s: no tile of layer %s fits the %" PRIu64
-                        " words of an accelerator's memory, not even one output pixel with one fold of "
-                        "channels; take sram=output or a larger memory",
-                        network->network->name, name_of(network, fewest->misfit), machine->sram_word);
-    if (max_uops != KLOTSKI_MAX_UOPS_STANDARD && (double)fewest->n > max_uops)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "network %s: for the accelerators' memories its %u layers with MACs need %" PRIu64
-                        " uops at least (layer %s %" PRIu64 "), and max_uops = %.0f; set a larger max_uops",
-                        network->network->name, network->n_layer, fewest->n, name_of(network, fewest->most),
-                        fewest->n_most, max_uops);
-    if (fewest->n > (uint64_t)most / n_sample)
-        return dse_fail(err, DSE_BAD_USAGE,
-                        "network %s: for the accelerators' memories its %u layers with MACs need %" PRIu64
-                        " uops at least for each of %u samples (layer %s %" PRIu64
-                        "), more than %d; take %slarger memories",
-                        network->network->name, network->n_layer, fewest->n, n_sample,
-                        name_of(network, fewest->most), fewest->n_most, most,
-                        n_sample > 1 ? "a smaller batch or " : "");
-    return DSE_OK;
-}
-
 /* What uops take is not asked here. */
 static enum dse_status price_nothing(const void *self, const struct kc_tile *tile, struct uop_cost *cost,
                                      struct dse_error *err)
@@ -122,37 +101,196 @@ static enum dse_status price_nothing(const void *self, const struct kc_tile *til
     return DSE_OK;
 }
 
+/* A task whose uops are counted. */
+struct asked {
+    const struct engine_question *question;
+    struct uop_network network;
+    struct kc_machine machine;
+    uint32_t n_sample;
+    double max_uops;
+    enum uop_sums sums;
+    enum uop_sram sram;
+    enum uop_memory memory;
+};
+
+enum verdict { TAKEN, NO_TILE, TOO_MANY, NO_PLAN };
+
 /* Can memories be planned for the fewest uops? Of n uops a sample there are at most n n / 2 edges. */
-static enum dse_status check_plan(const struct engine_question *question, const struct uop_network *network,
-                                  const struct kc_machine *machine, uint32_t n_sample,
-                                  const struct fewest *fewest, struct arena *arena, struct dse_error *err)
+static enum dse_status find_plan(const struct asked *a, const struct uop_network *network,
+                                 const struct fewest *fewest, struct arena *arena, bool *has,
+                                 struct dse_error *err)
 {
-    const enum uop_sums sums = (enum uop_sums)option_or(question, "sums", UOP_SUMS_CHAIN);
     struct uop_cut_layer *layer = arena_alloc(arena, network->n_all, sizeof *layer);
-    struct kc_machine unpriced = *machine;
+    struct kc_machine unpriced = a->machine;
     struct uop_graph graph;
     struct uop_needs needs;
-    struct dse_error why = {0};
     uint64_t n_uop;
     DSE_TRY(arena_check(arena, "the uops of layers", err));
     unpriced.pricer = (struct uop_pricer){.cost = price_nothing};
-    enum dse_status status = uop_layout_of(network, fewest->cut, sums, n_sample, layer, &n_uop, &why);
-    if (status == DSE_OK && n_uop / n_sample * (n_uop / 2 + 3) <= UOP_USE_MAX)
+    enum dse_status status = uop_layout_of(network, fewest->cut, a->sums, a->n_sample, layer, &n_uop, err);
+    *has = status == DSE_OK && n_uop / a->n_sample * (n_uop / 2 + 3) <= UOP_USE_MAX;
+    if (*has)
         return DSE_OK;
     if (status == DSE_OK)
-        status = uop_graph_within(network, &unpriced, fewest->cut, sums, n_sample, UOP_USE_MAX, arena, &graph,
-                                  &why);
+        status = uop_graph_within(network, &unpriced, fewest->cut, a->sums, a->n_sample, UOP_USE_MAX, arena,
+                                  &graph, err);
     if (status == DSE_OK)
-        status = uop_needs_of(&graph, machine, sram_of(question), arena, &needs, &why);
-    if (status == DSE_LIMIT)
-        return dse_fail(
-            err, DSE_BAD_USAGE,
-            "network %s: for the accelerators' memories its layers need %" PRIu64
-            " uops at least for each of %u samples, which read more than the %d tiles that a "
-            "plan of memories has (memory=dram, sums=%s); take sums=reduce, %slarger memories or memory=free",
-            network->network->name, fewest->n, n_sample, UOP_USE_MAX, uop_sums_name[sums],
-            n_sample > 1 ? "a smaller batch, " : "");
-    return status == DSE_OK ? DSE_OK : dse_fail(err, status, "%s", why.text);
+        status = uop_needs_of(&graph, &a->machine, a->sram, arena, &needs, err);
+    *has = status == DSE_OK;
+    return status == DSE_LIMIT ? DSE_OK : status;
+}
+
+/* Where blocks are searched once, sums at their borders are uops. */
+static enum dse_status plan_as_searched(const struct asked *a, struct fewest *fewest, struct arena *arena,
+                                        bool *has, struct dse_error *err)
+{
+    const struct engine_task *task = a->question->task;
+    struct uop_network network = a->network;
+    uint32_t n_sample;
+    if (has_option(a->question->engine, "max_uops") && has_blocks(task->network, network.vector) &&
+        (double)fewest->n > a->max_uops) {
+        DSE_TRY(uop_network_for(task->network, task->batch, UOP_BLOCKS, arena, &network, &n_sample, err));
+        DSE_TRY(find_fewest(&network, &a->machine, a->sram, arena, fewest, err));
+    }
+    return find_plan(a, &network, fewest, arena, has, err);
+}
+
+static enum dse_status judge(const struct asked *a, struct arena *arena, struct fewest *fewest,
+                             enum verdict *verdict, struct dse_error *err)
+{
+    const uint64_t most = most_uops(a->max_uops, a->n_sample) / a->n_sample;
+    bool has = true;
+    DSE_TRY(find_fewest(&a->network, &a->machine, a->sram, arena, fewest, err));
+    const bool is_few = fewest->n <= most || (can_slice(a->sram, a->memory) && a->network.n_layer <= most);
+    if (fewest->misfit == a->network.n_layer && is_few && a->memory == UOP_DRAM)
+        DSE_TRY(plan_as_searched(a, fewest, arena, &has, err));
+    *verdict = fewest->misfit < a->network.n_layer ? NO_TILE : !is_few ? TOO_MANY : has ? TAKEN : NO_PLAN;
+    return DSE_OK;
+}
+
+/* Ways out of what is refused, by which the task is taken. */
+struct advice {
+    const char *way[6];
+    size_t n;
+};
+
+static enum dse_status advise(struct advice *advice, const struct asked *then, const char *way,
+                              struct dse_error *err)
+{
+    struct fewest fewest;
+    enum verdict verdict = NO_TILE;
+    struct arena own;
+    arena_init(&own);
+    const enum dse_status status = judge(then, &own, &fewest, &verdict, err);
+    arena_free(&own);
+    if (status == DSE_OK && verdict == TAKEN)
+        advice->way[advice->n++] = way;
+    return status;
+}
+
+/* Of the ways to pass over more of the memories the first that will do. */
+static enum dse_status advise_sram(struct advice *advice, const struct asked *asked, struct dse_error *err)
+{
+    static const struct {
+        enum uop_sram sram;
+        const char *way;
+    } looser[] = {
+        {UOP_SRAM_OUTPUT, "sram=output"}, {UOP_SRAM_SLICES, "sram=slices"}, {UOP_SRAM_OFF, "sram=off"}};
+    const size_t before = advice->n;
+    for (size_t i = 0; i < sizeof looser / sizeof looser[0] && advice->n == before; i++) {
+        struct asked then = *asked;
+        then.sram = looser[i].sram;
+        if (then.sram != asked->sram && (then.sram != UOP_SRAM_SLICES || then.memory == UOP_FREE))
+            DSE_TRY(advise(advice, &then, looser[i].way, err));
+    }
+    return DSE_OK;
+}
+
+enum { WAY_MAX = 48, ADVICE_MAX = 240 };
+
+/* `more` (WAY_MAX): the text of the way of more uops. */
+static enum dse_status find_advice(const struct asked *asked, enum verdict verdict,
+                                   const struct fewest *fewest, char *more, struct advice *advice,
+                                   struct dse_error *err)
+{
+    const struct engine *engine = asked->question->engine;
+    struct asked then = *asked;
+    then.max_uops = (double)(can_slice(asked->sram, asked->memory) ? asked->network.n_layer : fewest->n);
+    (void)snprintf(more, WAY_MAX, "max_uops=%.0f or more", then.max_uops);
+    if (verdict == TOO_MANY && has_option(engine, "max_uops") && then.max_uops <= UOP_MAX)
+        DSE_TRY(advise(advice, &then, more, err));
+    then = *asked;
+    then.sums = UOP_SUMS_REDUCE;
+    if (verdict == NO_PLAN && has_option(engine, "sums") && asked->sums != UOP_SUMS_REDUCE)
+        DSE_TRY(advise(advice, &then, "sums=reduce", err));
+    if (verdict != NO_PLAN && has_option(engine, "sram"))
+        DSE_TRY(advise_sram(advice, asked, err));
+    then = *asked;
+    then.n_sample = 1;
+    if (asked->n_sample > 1)
+        DSE_TRY(advise(advice, &then, "a smaller batch", err));
+    then = *asked;
+    then.machine.sram_word = ARCH_UNLIMITED;
+    DSE_TRY(advise(advice, &then, "larger memories", err));
+    then = *asked;
+    then.memory = UOP_FREE;
+    if (!has_option(engine, "max_uops"))
+        then.sram = UOP_SRAM_OFF; /* tangram passes over memories then */
+    return asked->memory == UOP_FREE ? DSE_OK : advise(advice, &then, "memory=free", err);
+}
+
+/* "; take this, that or other", or nothing. */
+static void say_advice(const struct advice *advice, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < advice->n && at < size; i++) {
+        const char *before = i == 0 ? "; take " : i + 1 == advice->n ? " or " : ", ";
+        const int n = snprintf(text + at, size - at, "%s%s", before, advice->way[i]);
+        at += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static const char *name_of(const struct uop_network *network, uint32_t l)
+{
+    return network->network->layer[network->layer[l].of].name;
+}
+
+static enum dse_status refuse(const struct asked *a, enum verdict verdict, const struct fewest *fewest,
+                              struct dse_error *err)
+{
+    const struct uop_network *network = &a->network;
+    const char *name = network->network->name;
+    struct advice advice = {.n = 0};
+    char more[WAY_MAX], ways[ADVICE_MAX], most[WAY_MAX];
+    DSE_TRY(find_advice(a, verdict, fewest, more, &advice, err));
+    say_advice(&advice, ways, sizeof ways);
+    if (a->max_uops == KLOTSKI_MAX_UOPS_STANDARD)
+        (void)snprintf(most, sizeof most, "%d", GROWN_MAX);
+    else
+        (void)snprintf(most, sizeof most, "max_uops = %.0f", a->max_uops);
+    if (verdict == NO_TILE)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s: no tile of layer %s fits the %" PRIu64
+                        " words of an accelerator's memory, not even one output pixel with one fold of "
+                        "channels%s",
+                        name, name_of(network, fewest->misfit), a->machine.sram_word, ways);
+    if (verdict == NO_PLAN)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s: for the accelerators' memories its layers need %" PRIu64
+                        " uops at least for each of %u samples, which read more than the %d tiles that a "
+                        "plan of memories has (memory=dram, sums=%s)%s",
+                        name, fewest->n, a->n_sample, UOP_USE_MAX, uop_sums_name[a->sums], ways);
+    if (can_slice(a->sram, a->memory) || fewest->n == network->n_layer)
+        return dse_fail(err, DSE_BAD_USAGE,
+                        "network %s has %u layers with MACs, each a uop at least for each of %u samples, "
+                        "more than %s%s",
+                        name, network->n_layer, a->n_sample, most, ways);
+    return dse_fail(err, DSE_BAD_USAGE,
+                    "network %s: for the accelerators' memories its %u layers with MACs need %" PRIu64
+                    " uops at least for each of %u samples (layer %s %" PRIu64 "), more than %s%s",
+                    name, network->n_layer, fewest->n, a->n_sample, name_of(network, fewest->most),
+                    fewest->n_most, most, ways);
 }
 
 /* Layers as they are with free memories, or as a file or the options h, w, ic and oc say, pass over what
@@ -174,49 +312,43 @@ static enum dse_status check_number(const struct uop_network *network, uint32_t 
         return DSE_OK;
     return dse_fail(err, DSE_BAD_USAGE,
                     "network %s has %u layers with MACs, so %llu uops at least for a batch of %u, more than "
-                    "%d; take a smaller batch",
+                    "%d%s",
                     network->network->name, network->n_layer, (unsigned long long)network->n_layer * n_sample,
-                    n_sample, UOP_MAX);
+                    n_sample, UOP_MAX, network->n_layer <= UOP_MAX ? "; take a smaller batch" : "");
 }
 
-static enum dse_status check_task(const struct engine_question *question, struct arena *arena,
-                                  struct dse_error *err)
+static enum dse_status check_task(const struct engine_question *question, const struct uop_setting *setting,
+                                  struct arena *arena, struct dse_error *err)
 {
-    struct kc_machine machine;
+    struct asked asked = {.question = question,
+                          .max_uops = option_or(question, "max_uops", KLOTSKI_MAX_UOPS_STANDARD),
+                          .sums = (enum uop_sums)option_or(question, "sums", UOP_SUMS_CHAIN),
+                          .sram = setting->sram,
+                          .memory = setting->memory};
     struct core_split node;
-    struct uop_network network;
     struct fewest fewest;
-    uint32_t n_sample;
+    enum verdict verdict;
     const enum uop_vector vector = (enum uop_vector)engine_question_option(question, "vector");
-    DSE_TRY(uop_network_for(question->task->network, question->task->batch, vector, arena, &network,
-                            &n_sample, err));
-    DSE_TRY(check_number(&network, n_sample, err));
+    DSE_TRY(uop_network_for(question->task->network, question->task->batch, vector, arena, &asked.network,
+                            &asked.n_sample, err));
+    DSE_TRY(check_number(&asked.network, asked.n_sample, err));
     if (is_given(question))
         return DSE_OK;
-    DSE_TRY(node_machine_of(question->task->architecture, &machine, &node, err));
-    const enum uop_sram sram = sram_of(question);
-    DSE_TRY(find_fewest(&network, &machine, sram, arena, &fewest, err));
-    DSE_TRY(check_fewest(question, &network, &machine, n_sample, &fewest, err));
-    if (engine_question_option(question, "memory") != UOP_DRAM)
-        return DSE_OK;
-    if (has_option(question->engine, "max_uops") && has_blocks(question->task->network, vector) &&
-        (double)fewest.n > max_uops_of(question)) {
-        DSE_TRY(uop_network_for(question->task->network, question->task->batch, UOP_BLOCKS, arena, &network,
-                                &n_sample, err));
-        DSE_TRY(find_fewest(&network, &machine, sram, arena, &fewest, err));
-    }
-    return check_plan(question, &network, &machine, n_sample, &fewest, arena, err);
+    DSE_TRY(node_machine_of(question->task->architecture, &asked.machine, &node, err));
+    DSE_TRY(judge(&asked, arena, &fewest, &verdict, err));
+    return verdict == TAKEN ? DSE_OK : refuse(&asked, verdict, &fewest, err);
 }
 
 enum dse_status klotski_takes_task(const struct engine_question *question, struct dse_error *err)
 {
-    const struct uop_setting setting = {
-        .transport = (enum uop_transport)engine_question_option(question, "transport"),
-        .memory = (enum uop_memory)engine_question_option(question, "memory")};
+    const struct uop_setting setting = {.transport =
+                                            (enum uop_transport)engine_question_option(question, "transport"),
+                                        .memory = (enum uop_memory)engine_question_option(question, "memory"),
+                                        .sram = (enum uop_sram)option_or(question, "sram", UOP_SRAM_ALL)};
     struct arena arena;
     DSE_TRY(uop_setting_check(&setting, (enum uop_firing)engine_question_option(question, "firing"), err));
     arena_init(&arena);
-    const enum dse_status status = check_task(question, &arena, err);
+    const enum dse_status status = check_task(question, &setting, &arena, err);
     arena_free(&arena);
     return status;
 }
@@ -256,6 +388,40 @@ enum dse_status klotski_offer_fewest(struct engine_context *context, const struc
     return baseline_offer_atomic(context, task, &graph, plan, scratch, err);
 }
 
+/* How many uops there may be. With `may_slice` uops run in slices where memories ask for more than that.
+ * *is_enough: memories ask for no more than options say. */
+static enum dse_status choose_number(const struct klotski_task *task, bool may_slice, struct arena *arena,
+                                     struct tile_rules *rules, bool *is_enough, struct dse_error *err)
+{
+    const uint64_t most = rules->grows ? GROWN_MAX : rules->max_uops;
+    const bool is_asked = rules->sram == UOP_SRAM_SLICES;
+    struct fewest fewest;
+    DSE_TRY(find_fewest(&task->network, &task->machine, is_asked ? UOP_SRAM_ALL : rules->sram, arena, &fewest,
+                        err));
+    *is_enough = !rules->grows || fewest.n * task->batch <= rules->max_uops;
+    if (may_slice && fewest.n > most / task->batch)
+        rules->sram = UOP_SRAM_SLICES;
+    const uint64_t n = rules->sram == UOP_SRAM_SLICES ? task->network.n_layer : fewest.n;
+    while (n * task->batch > rules->max_uops && klotski_more_uops(rules))
+        ;
+    return DSE_OK;
+}
+
+/* The network with its blocks once, where it has such. */
+static enum dse_status fold_blocks(const struct network *network, struct arena *arena,
+                                   struct klotski_task *task, struct tile_rules *rules, struct dse_error *err)
+{
+    DSE_TRY(block_fold_new(network, arena, &task->fold, err));
+    if (!task->fold)
+        return DSE_OK;
+    task->network = task->fold->once;
+    rules->times = task->fold->times;
+    rules->usual = (uint32_t)((uint64_t)rules->usual * task->fold->whole.n_layer / task->network.n_layer);
+    if (rules->sram == UOP_SRAM_SLICES && rules->max_uops < rules->usual) /* memories ask for no more */
+        rules->max_uops = rules->usual < GROWN_MAX ? rules->usual : GROWN_MAX;
+    return DSE_OK;
+}
+
 enum dse_status klotski_search_of(const struct engine_context *context, size_t first, bool folds, bool given,
                                   struct arena *arena, struct klotski_task *task, struct tile_rules *rules,
                                   struct dse_error *err)
@@ -263,23 +429,19 @@ enum dse_status klotski_search_of(const struct engine_context *context, size_t f
     const struct engine_task *asked = engine_context_task(context);
     const struct network *network = asked->network;
     const enum uop_vector vector = klotski_vector(context, first + KLOTSKI_VECTOR);
-    struct fewest fewest;
+    const enum uop_memory memory =
+        (enum uop_memory)engine_context_option(context, first + KLOTSKI_N_RULES + KLOTSKI_MEMORY);
+    bool is_enough;
     DSE_TRY(klotski_task_of(asked, vector, arena, task, err));
     *rules = klotski_rules(context, first, task);
-    DSE_TRY(find_fewest(&task->network, &task->machine, rules->sram, arena, &fewest, err));
-    const bool is_enough = fewest.n * task->batch <= rules->max_uops;
-    while (fewest.n * task->batch > rules->max_uops && klotski_more_uops(rules))
-        ;
-    if (is_enough || given || !has_blocks(network, vector))
-        return DSE_OK;
-    klotski_task_free(task);
-    DSE_TRY(klotski_task_of(asked, UOP_BLOCKS, arena, task, err));
-    if (folds)
-        DSE_TRY(block_fold_new(network, arena, &task->fold, err));
-    if (task->fold) {
-        task->network = task->fold->once;
-        rules->times = task->fold->times;
-        rules->usual = (uint32_t)((uint64_t)rules->usual * task->fold->whole.n_layer / task->network.n_layer);
+    const bool may_slice = !given && can_slice(rules->sram, memory);
+    DSE_TRY(choose_number(task, may_slice, arena, rules, &is_enough, err));
+    if (!is_enough && !given && has_blocks(network, vector)) {
+        klotski_task_free(task);
+        DSE_TRY(klotski_task_of(asked, UOP_BLOCKS, arena, task, err));
+        if (folds)
+            DSE_TRY(fold_blocks(network, arena, task, rules, err));
     }
+    task->machine.slices = rules->sram == UOP_SRAM_SLICES; /* guesses have none */
     return DSE_OK;
 }

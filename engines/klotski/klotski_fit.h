@@ -7,15 +7,18 @@
 #include "engines/klotski/klotski_task.h"
 
 /* The engines' hook takes_task. Errors of uop_setting_check and uop_network_for; DSE_BAD_USAGE: no tile of a
- * layer, which is named, fits the memories, or the fewest uops are more than max_uops or UOP_MAX, or with
- * memory=dram read more tiles than UOP_USE_MAX. */
+ * layer, which is named, fits the memories; there are more layers with MACs than max_uops or UOP_MAX; where
+ * no uop may run in slices the fewest uops are more than these; or with memory=dram read more tiles than
+ * UOP_USE_MAX. What the sentence then says to take has been tried: the task is taken so. */
 DSE_MUST_CHECK enum dse_status klotski_takes_task(const struct engine_question *question,
                                                   struct dse_error *err);
 
 /* What an engine searches, and by which rules: the options KLOTSKI_OPTIONS_RULES from number `first` on.
- * Where max_uops is its default and the whole network needs more, its sums that leave a block are uops of
- * their own (UOP_BLOCKS) and, with `folds`, blocks are searched once (task.fold, rules.times); not with
- * `unroll: true`, nor where `given` (a partition is). Memory from `arena`. Errors of klotski_task_of. */
+ * Where memories ask for more uops than there may be, these run in slices (rules.sram, task.machine.slices),
+ * but with sram=output, memory=dram or where `given` (a partition is). Where max_uops is its default and the
+ * whole network needs more, its sums that leave a block are uops of their own (UOP_BLOCKS) and, with `folds`,
+ * blocks are searched once (task.fold, rules.times); not with `unroll: true`, nor where `given`. Memory from
+ * `arena`. Errors of klotski_task_of. */
 DSE_MUST_CHECK enum dse_status klotski_search_of(const struct engine_context *context, size_t first,
                                                  bool folds, bool given, struct arena *arena,
                                                  struct klotski_task *task, struct tile_rules *rules,

@@ -21,17 +21,24 @@ static double *options_for(const struct engine_context *context, const struct en
     return value;
 }
 
-/* Do all tiles of its partition fit, and are they few enough? */
+/* Do all tiles of its partition fit, and are they few enough? Those that are larger than a memory do where it
+ * runs them in slices, too. */
 static enum dse_status keeps_rules(const struct engine_task *task, const struct engine_schedule *schedule,
                                    const struct tile_rules *rules, struct arena *arena, bool *keeps,
                                    struct dse_error *err)
 {
     struct klotski_task made;
     struct uop_plan plan = {.sram = rules->sram};
+    enum uop_vector vector;
     char reason[ENGINE_REASON_MAX];
     uint64_t n = 0;
     enum dse_status status =
         klotski_task_of(task, UOP_FUSED, arena, &made, err); /* pools and sums have no tiles */
+    if (status == DSE_OK && rules->sram == UOP_SRAM_SLICES)
+        status =
+            uop_options_read("schedule", schedule->text, schedule->text_length, &vector, &plan.sram, err);
+    if (rules->sram == UOP_SRAM_SLICES && plan.sram != UOP_SRAM_SLICES)
+        plan.sram = UOP_SRAM_ALL;
     if (status == DSE_OK)
         status = uop_partition_read("schedule", schedule->text, schedule->text_length, &made.network, arena,
                                     &plan.cut, err);

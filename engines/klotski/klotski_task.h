@@ -55,11 +55,12 @@ enum { KLOTSKI_MAX_UOPS_STANDARD = 1500 };
          .highest = 2,                                                                                       \
          .choice = uop_sums_name},                                                                           \
         {.name = "sram",                                                                                     \
-         .sentence = "what of a uop must fit into an accelerator's memory",                                  \
+         .sentence = "what of a uop must fit into an accelerator's memory: inputs, weights and outputs, "    \
+                     "outputs alone, nothing, or a slice of it at a time",                                   \
          .unit = "",                                                                                         \
          .kind = OPTION_CHOICE,                                                                              \
          .standard = UOP_SRAM_ALL,                                                                           \
-         .highest = 2,                                                                                       \
+         .highest = 3,                                                                                       \
          .choice = uop_sram_name},                                                                           \
         KLOTSKI_OPTION_VECTOR
 

@@ -56,6 +56,8 @@ static void list_all(const struct evaluated *e, struct cells *rows)
     cells_list_count(rows, "spilled_bytes", o->spilled_byte);
     cells_list_count(rows, "cores", e->plan.schedule.n_core);
     cells_list_count(rows, "batch", e->plan.batch);
+    if (e->plan.sram == UOP_SRAM_SLICES)
+        cells_list_count(rows, "slices", o->n_slice);
 }
 
 static enum dse_status report_summary(const void *schedule, struct report *report, struct dse_error *err)
@@ -77,6 +79,9 @@ static enum dse_status report_summary(const void *schedule, struct report *repor
     text_append(out, "  %-*s  %u, %s cycles together, %s on the longest path\n", LABEL, "uops",
                 o->graph.n_uop, text_thousands(o->work_cycle, a, sizeof a),
                 text_thousands(o->path_cycle, b, sizeof b));
+    if (e->plan.sram == UOP_SRAM_SLICES)
+        text_append(out, "  %-*s  %s, as which uops that are larger than a memory run\n", LABEL, "slices",
+                    text_thousands(o->n_slice, a, sizeof a));
     text_append(out, "  %-*s  run uops %.1f %% of the time; PEs do MACs %.1f %%\n", LABEL, "accelerators",
                 100 * o->busy_share, 100 * o->mac_share);
     text_append(out, "  %-*s  %s, %s hops, %s x hops\n", LABEL, "messages",

@@ -64,7 +64,13 @@ for shipped in experiments/networks/*.yaml; do
     [ $expected = 2 ] || check "$shipped read back" code 0 "$DSE" eval klotski "$shipped" "$folder/whole.yaml"
 done
 check 'more layers than uops' code 2 "$DSE" map klotski bert_base -e klotski -o max_uops=50
-check 'is said before' says 'uops at least (layer b1_ffn1 4), and max_uops = 50; set a larger max_uops'
+check 'is said before' says '97 layers with MACs, each a uop at least for each of 1 samples, more than max_uops = 50; take max_uops=97 or'
+check 'uops in slices' code 0 "$DSE" map klotski dlrm -e klotski -o max_uops=99 --set 'SRAM.capacity=3600 B' -f yaml
+cp "$folder/out" "$folder/sliced.yaml"
+check 'read back' code 0 "$DSE" eval klotski dlrm "$folder/sliced.yaml" --set 'SRAM.capacity=3600 B'
+check 'are counted' grep -q '^  slices ' "$folder/out"
+check 'but by the DRAM' code 2 "$DSE" eval klotski dlrm "$folder/sliced.yaml" --set 'SRAM.capacity=3600 B' -o memory=dram
+check 'which has no place for them' says 'take sram=all or memory=free'
 
 # Pools as uops: 33 cycles of the convolution as below, then 2 x 2 x 4 values of 4 operations on 168 PEs.
 cat >"$folder/pool.yaml" <<'YAML'

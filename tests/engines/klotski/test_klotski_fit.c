@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -55,7 +56,8 @@ static void test_a_layer_that_no_tile_fits(void **state)
     schedule_run_close(&run);
 }
 
-/* lstm_m: 4 times 500 outputs of 1,000 inputs, 2,000,000 weights. Of 100,000 words at least 20 uops. */
+/* lstm_m: 4 times 500 outputs of 1,000 inputs, 2,000,000 weights. Of 100,000 words at least 20 uops; in
+ * slices one for each of its layers. */
 static void test_max_uops_that_memories_do_not_let_be(void **state)
 {
     struct schedule_run run;
@@ -63,7 +65,9 @@ static void test_max_uops_that_memories_do_not_let_be(void **state)
     open_on(&run, &engine_atomic, NETWORK("lstm_m"), "400000 B");
     check_answer(&run, NULL);
     schedule_run_set(&run, "max_uops", "19");
-    check_answer(&run, "max_uops = 19; set a larger max_uops");
+    check_answer(&run, NULL);
+    schedule_run_set(&run, "memory", "dram");
+    check_answer(&run, "more than max_uops = 19; take max_uops=24 or more, ");
     schedule_run_set(&run, "max_uops", "40");
     check_answer(&run, NULL);
     schedule_run_close(&run);
@@ -75,8 +79,84 @@ static void test_more_than_a_graph_has(void **state)
     struct schedule_run run;
     (void)state;
     open_on(&run, &engine_klotski_plus, NETWORK("gpt2_xl_prefill1024"), "16 KiB");
-    check_answer(&run, "more than 98000; take larger memories");
+    check_answer(&run, NULL);
+    schedule_run_set(&run, "sram", "output");
+    check_answer(&run, NULL);
+    schedule_run_set(&run, "sram", "all");
+    schedule_run_set(&run, "memory", "dram");
+    check_answer(&run, "more than 98000; take ");
     schedule_run_close(&run);
+}
+
+/* Asks again with each way that a refusal names, of "; take this, that or other". */
+static uint32_t check_ways(struct schedule_run *run, const char *text)
+{
+    char ways[256], *next, *at;
+    uint32_t n = 0;
+    const char *take = strstr(text, "; take ");
+    if (!take)
+        return 0;
+    (void)snprintf(ways, sizeof ways, "%s", take + strlen("; take "));
+    if ((at = strstr(ways, " or ")) && strncmp(at, " or more", 8) == 0)
+        at = strstr(at + 1, " or ");
+    if (at)
+        memcpy(at, ",   ", 4);
+    for (at = ways; at; at = next, n++) {
+        struct schedule_run as = *run; /* the same but for what changes */
+        char name[32], value[32];
+        as.task.architecture = &as.arch;
+        as.task.network = &as.network;
+        as.task.option = as.option;
+        if ((next = strchr(at, ',')))
+            *next++ = '\0';
+        at += strspn(at, " ");
+        if (strcmp(at, "a smaller batch") == 0)
+            as.task.batch = 1;
+        else if (strcmp(at, "larger memories") == 0)
+            as.arch.level[1].size_word *= 1000000; /* SRAM */
+        else if (sscanf(at, "%31[a-z_]=%31[a-z0-9]", name, value) == 2)
+            schedule_run_set(&as, name, value);
+        else
+            fail_msg("what is \"%s\"?", at);
+        check_answer(&as, NULL);
+    }
+    return n;
+}
+
+static void test_every_way_out_is_one(void **state)
+{
+    static const struct {
+        const struct engine *engine;
+        const char *network, *capacity;
+        uint32_t batch;
+        const char *option[8]; /* and values */
+        uint32_t n_way;
+    } row[] = {
+        {&engine_klotski, NETWORK("vgg16"), "32 KiB", 1, {NULL}, 2},
+        {&engine_klotski, NETWORK("vgg16"), "48 B", 1, {NULL}, 2},
+        {&engine_klotski, NETWORK("vgg16"), "48 B", 1, {"memory", "dram"}, 2},
+        {&engine_tangram, NETWORK("vgg16"), "32 KiB", 1, {"memory", "dram"}, 2},
+        {&engine_atomic, NETWORK("bert_base"), "6000 KiB", 1, {"max_uops", "50"}, 1},
+        {&engine_atomic, NETWORK("bert_base"), "6000 KiB", 2, {"max_uops", "50"}, 1},
+        {&engine_klotski, NETWORK("bert_base"), "64 KiB", 1, {"max_uops", "200", "sram", "output"}, 3},
+        {&engine_klotski, NETWORK("bert_base"), "64 KiB", 1, {"memory", "dram", "max_uops", "200"}, 3},
+        {&engine_tangram, NETWORK("gpt2_xl_prefill1024"), "16 KiB", 1, {"memory", "dram"}, 2},
+        {&engine_atomic, NETWORK("resnet152"), "6000 KiB", 700, {NULL}, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        struct schedule_run run;
+        struct dse_error err = {0};
+        open_on(&run, row[i].engine, row[i].network, row[i].capacity);
+        run.task.batch = row[i].batch;
+        for (size_t k = 0; row[i].option[k]; k += 2)
+            schedule_run_set(&run, row[i].option[k], row[i].option[k + 1]);
+        const struct engine_question question = {run.engine, &run.task, run.engine->accounting[0].accounting};
+        assert_int_equal(engine_takes(&question, &err), DSE_BAD_USAGE);
+        if (check_ways(&run, err.text) != row[i].n_way)
+            fail_msg("%zu: %s", i, err.text);
+        schedule_run_close(&run);
+    }
 }
 
 /* BERT-base in at least 20,844 uops on eyeriss_12x14: with sums=all each reads all parts of the sums that
@@ -145,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_a_layer_that_no_tile_fits),
         cmocka_unit_test(test_max_uops_that_memories_do_not_let_be),
         cmocka_unit_test(test_more_than_a_graph_has),
+        cmocka_unit_test(test_every_way_out_is_one),
         cmocka_unit_test(test_more_than_a_plan_of_memories_has),
         cmocka_unit_test(test_how_far_it_grows),
         cmocka_unit_test(test_every_engine_goes_as_fine_as_memories_need),
