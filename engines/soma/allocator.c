@@ -140,12 +140,19 @@ static enum dse_status begin_iteration(struct soma_allocator *a, struct dse_erro
     return DSE_OK;
 }
 
-/* The first stage's best with its double buffering. */
+/* The first stage's best with its double buffering; where that is vast, without its schedule. */
 static enum dse_status take_stage1(struct soma_allocator *a, struct dse_error *err)
 {
     struct soma_allocation *present = &a->present;
     struct fused_result result;
     soma_lfa_copy(soma_lfa_search_best(a->lfa, &present->price), &present->lfa);
+    present->iteration = a->iteration;
+    present->is_vast = soma_search_is_vast(a->search, present->price.n_part);
+    if (present->is_vast) {
+        present->stage1 = present->price;
+        present->found = true;
+        return DSE_OK;
+    }
     arena_reset(&a->dlsa_arena);
     DSE_TRY(soma_price_lfa(a->search, &present->lfa, a->search->machine.buffer_byte, &a->dlsa_arena,
                            &present->schedule, &present->stage1, err));
@@ -154,7 +161,6 @@ static enum dse_status take_stage1(struct soma_allocator *a, struct dse_error *e
     present->stage1_buffer_average_compute_byte = result.buffer_average_compute_byte;
     present->price = present->stage1;
     present->found = present->price.cost < INFINITY;
-    present->iteration = a->iteration;
     return DSE_OK;
 }
 
@@ -180,6 +186,8 @@ static enum dse_status compare(struct soma_allocator *a, bool *better, struct ds
     arena_reset(&a->best_arena);
     a->best = a->present;
     a->best.lfa = lfa;
+    if (a->best.is_vast)
+        return DSE_OK;
     DSE_TRY(soma_price_lfa(a->search, &a->best.lfa, a->search->machine.buffer_byte, &a->best_arena,
                            &a->best.schedule, &price, err));
     a->best.found = isfinite(price.cost); /* else there was no time to make it */
@@ -268,6 +276,10 @@ static enum dse_status begin_stage2(struct soma_allocator *a, struct dse_error *
         a->buffer_max = a->present.price.buffer_max_byte;
     if (a->search->context.graph->fold)
         return prefetch(a, err);
+    if (a->present.is_vast) {
+        a->floor = a->present.price.cost;
+        return end_iteration(a, err);
+    }
     DSE_TRY(find_floor(a, err));
     if (a->floor >= a->limit || a->floor >= a->best.price.cost)
         return end_iteration(a, err);

@@ -24,6 +24,7 @@ struct soma_allocator;
 /* What it has found. */
 struct soma_allocation {
     bool found;
+    bool is_vast; /* soma_search_is_vast: `schedule` and the averages are not set, double buffering's count */
     uint32_t iteration; /* from 0 */
     struct soma_lfa lfa;
     struct fused_schedule schedule;

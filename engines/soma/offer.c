@@ -16,6 +16,10 @@
 #include "engines/soma/search/plus_price.h"
 #include "engines/soma/soma_metrics.h"
 
+/* A schedule of more tiles is held once at most: what double buffering gives a fusion is read back and
+ * placed in runs of layer groups. */
+enum { PLACED_WHOLE_MAX = 1 << 20 };
+
 /* Comparisons for placing the tensors of what was found: some milliseconds. */
 enum { PLACE_EFFORT = 300000 };
 
@@ -444,8 +448,11 @@ static enum dse_status read_back(const struct soma_task *task, const struct engi
     const struct soma_search whole = soma_task_whole(task);
     DSE_TRY(soma_read("schedule", found->text, found->text_length, task->graph.network, arena, &lfa, &dlsa,
                       &has_dlsa, err));
+    const bool in_runs = !has_dlsa && !whole.context.compat;
+    if (in_runs && soma_lfa_tiles(&lfa) > PLACED_WHOLE_MAX)
+        return read_back_long(task, &lfa, again, err);
     const enum dse_status status = soma_parse(&whole.context, &lfa, arena, &fused, &fault, err);
-    if (status == DSE_LIMIT && !has_dlsa && !whole.context.compat)
+    if (status == DSE_LIMIT && in_runs)
         return read_back_long(task, &lfa, again, err);
     if (status != DSE_OK)
         return status;

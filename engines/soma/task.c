@@ -12,6 +12,9 @@
 
 enum { OWN_COST_MAX = 1 << 18 };
 
+/* Tiles, tensors and reads of a schedule whose DRAM order is searched: some 4 GB of memory. */
+enum { HELD_PART_MAX = 1 << 22 };
+
 const struct engine_accounting soma_accountings[] = {
     {&accounting_soma, "compat", 0}, {&accounting_soma_compat, "compat", 1}, {NULL, NULL, 0}};
 
@@ -156,6 +159,7 @@ enum dse_status soma_task_prepare(const struct engine_task *task, const struct s
         made->search.layer_share = n_layer / made->scheduled.network->n_layer;
     }
     DSE_TRY(make_graphs(made, made->scheduled.network, compat, arena, err));
+    made->search.part_max = made->fold ? 0 : HELD_PART_MAX;
     made->core.mapper.stop_at_s = made->search.stop_at_s;
     made->core.mapper.cancel = made->search.cancel;
     return DSE_OK;

@@ -43,6 +43,8 @@ static enum dse_status report(void *memory, uint32_t i, struct engine_context *c
                                        best->stage1_buffer_average_byte,
                                        best->stage1_buffer_average_compute_byte};
     start->offered = best->price.cost;
+    if (best->is_vast)
+        return soma_offer_lfa(context, t->task, &best->lfa, &t->scratch, err);
     arena_reset(&t->scratch);
     return soma_offer(context, t->task, &best->lfa, &best->schedule, &stage1, &t->scratch, err);
 }

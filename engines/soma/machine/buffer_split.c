@@ -2,7 +2,10 @@
  * spans back, what begins takes the best gap, or as few spans as there are. */
 #include "engines/soma/machine/buffer_split.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 /* Where a tensor goes when several gaps are wide enough. */
 enum rule {
@@ -14,6 +17,13 @@ enum rule {
 
 #define NONE UINT32_MAX /* in a list of tensors */
 
+/* As many as are needed, which are about as many as tensors, and never more than 16 times that. */
+struct pieces {
+    struct buffer_piece *at; /* (n); owned */
+    uint32_t n;
+    size_t room;
+};
+
 struct sweep {
     const struct fused_schedule *schedule;
     uint64_t alignment, buffer_byte;
@@ -24,13 +34,13 @@ struct sweep {
      * (n_tensor) the next. */
     uint32_t *ending, *after;
     int32_t now;               /* what ends before that is dropped */
-    struct buffer_piece *span; /* free ones by offset, never adjacent */
-    uint32_t n_span;
+    struct pieces span;        /* free ones by offset, never adjacent */
     uint32_t *first, *n_piece; /* (n_tensor) into piece, by order of placing */
-    struct buffer_piece *piece;
-    uint32_t n_all, room_for; /* pieces, and how many there may be */
+    struct pieces piece;
+    uint32_t room_for; /* how many pieces there may be */
     uint32_t n_split;
     uint64_t peak;
+    bool failed; /* there was no memory */
 };
 
 static bool is_load(const struct fused_tensor *tensor)
@@ -73,6 +83,18 @@ static enum dse_status sort_births(struct sweep *s, struct arena *arena, struct 
     return DSE_OK;
 }
 
+/* Room for one more. */
+static bool grow(struct sweep *s, struct pieces *pieces)
+{
+    if (pieces->n < pieces->room)
+        return true;
+    struct buffer_piece *larger =
+        array_grow(pieces->at, (size_t)pieces->n + 1, &pieces->room, sizeof *larger);
+    s->failed |= !larger;
+    pieces->at = larger ? larger : pieces->at;
+    return larger;
+}
+
 /* ---- free spans ---- */
 
 static uint64_t rounded(const struct sweep *s, uint64_t byte)
@@ -84,37 +106,38 @@ static void give_back(struct sweep *s, const struct buffer_piece *piece)
 {
     uint64_t from = piece->offset, to = from + rounded(s, piece->byte);
     uint32_t at = 0;
-    if (from == to)
+    if (from == to || !grow(s, &s->span))
         return;
-    while (at < s->n_span && s->span[at].offset < from)
+    struct buffer_piece *span = s->span.at;
+    while (at < s->span.n && span[at].offset < from)
         at++;
-    bool left = at > 0 && s->span[at - 1].offset + s->span[at - 1].byte == from;
-    bool right = at < s->n_span && s->span[at].offset == to;
+    bool left = at > 0 && span[at - 1].offset + span[at - 1].byte == from;
+    bool right = at < s->span.n && span[at].offset == to;
     if (left && right) {
-        s->span[at - 1].byte += to - from + s->span[at].byte;
-        memmove(&s->span[at], &s->span[at + 1], (s->n_span - at - 1) * sizeof *s->span);
-        s->n_span--;
+        span[at - 1].byte += to - from + span[at].byte;
+        memmove(&span[at], &span[at + 1], (s->span.n - at - 1) * sizeof *span);
+        s->span.n--;
     } else if (left) {
-        s->span[at - 1].byte += to - from;
+        span[at - 1].byte += to - from;
     } else if (right) {
-        s->span[at] = (struct buffer_piece){from, s->span[at].byte + to - from};
+        span[at] = (struct buffer_piece){from, span[at].byte + to - from};
     } else {
-        memmove(&s->span[at + 1], &s->span[at], (s->n_span - at) * sizeof *s->span);
-        s->span[at] = (struct buffer_piece){from, to - from};
-        s->n_span++;
+        memmove(&span[at + 1], &span[at], (s->span.n - at) * sizeof *span);
+        span[at] = (struct buffer_piece){from, to - from};
+        s->span.n++;
     }
 }
 
 /* `room` bytes of a span, from its low end or its high one. */
 static uint64_t take(struct sweep *s, uint32_t at, uint64_t room, bool high)
 {
-    struct buffer_piece *span = &s->span[at];
+    struct buffer_piece *span = &s->span.at[at];
     uint64_t offset = high ? span->offset + span->byte - room : span->offset;
     span->offset += high ? 0 : room;
     span->byte -= room;
     if (span->byte == 0) {
-        memmove(span, span + 1, (s->n_span - at - 1) * sizeof *span);
-        s->n_span--;
+        memmove(span, span + 1, (s->span.n - at - 1) * sizeof *span);
+        s->span.n--;
     }
     return offset;
 }
@@ -129,7 +152,7 @@ static void drop_at(struct sweep *s, int32_t position, uint32_t next)
             continue;
         }
         for (uint32_t p = 0; p < s->n_piece[i]; p++)
-            give_back(s, &s->piece[s->first[i] + p]);
+            give_back(s, &s->piece.at[s->first[i] + p]);
         *link = s->after[i];
     }
 }
@@ -153,14 +176,15 @@ static void keep_until(struct sweep *s, uint32_t i)
 
 /* ---- placing ---- */
 
-/* The span that a whole tensor goes to; n_span: none is wide enough. */
+/* The span that a whole tensor goes to; span.n: none is wide enough. */
 static uint32_t pick_whole(const struct sweep *s, uint64_t room, enum rule rule, bool high)
 {
-    uint32_t found = s->n_span;
-    for (uint32_t k = 0; k < s->n_span; k++) {
-        if (s->span[k].byte < room)
+    const struct buffer_piece *span = s->span.at;
+    uint32_t found = s->span.n;
+    for (uint32_t k = 0; k < s->span.n; k++) {
+        if (span[k].byte < room)
             continue;
-        if (found == s->n_span || (rule == TIGHTEST && s->span[k].byte < s->span[found].byte) || high)
+        if (found == s->span.n || (rule == TIGHTEST && span[k].byte < span[found].byte) || high)
             found = k;
         if (rule == LOWEST)
             break;
@@ -172,78 +196,100 @@ static uint32_t pick_whole(const struct sweep *s, uint64_t room, enum rule rule,
 static uint32_t pick_part(const struct sweep *s, uint64_t room)
 {
     uint32_t whole = pick_whole(s, room, TIGHTEST, false), widest = 0;
-    if (whole < s->n_span)
+    if (whole < s->span.n)
         return whole;
-    for (uint32_t k = 1; k < s->n_span; k++)
-        if (s->span[k].byte > s->span[widest].byte)
+    for (uint32_t k = 1; k < s->span.n; k++)
+        if (s->span.at[k].byte > s->span.at[widest].byte)
             widest = k;
     return widest;
 }
 
-static void add_piece(struct sweep *s, uint32_t i, uint64_t offset, uint64_t byte)
+static bool add_piece(struct sweep *s, uint32_t i, uint64_t offset, uint64_t byte)
 {
     uint64_t end = offset + rounded(s, byte);
-    s->piece[s->n_all++] = (struct buffer_piece){offset, byte};
+    if (!grow(s, &s->piece))
+        return false;
+    s->piece.at[s->piece.n++] = (struct buffer_piece){offset, byte};
     s->n_piece[i]++;
     s->peak = end > s->peak ? end : s->peak;
+    return true;
 }
 
-/* False: there are not as many free bytes, or far more pieces than any schedule needs. */
+/* False: there are not as many free bytes, or far more pieces than any schedule needs, or no memory. */
 static bool place(struct sweep *s, uint32_t i, enum rule rule)
 {
     const struct fused_tensor *tensor = &s->schedule->tensor[i];
     bool high = rule == BY_DURATION && tensor->end - tensor->start < s->lasting;
     uint64_t left = tensor->byte, room = rounded(s, left);
-    uint32_t at = room > 0 ? pick_whole(s, room, rule, high) : s->n_span;
-    s->first[i] = s->n_all;
+    uint32_t at = room > 0 ? pick_whole(s, room, rule, high) : s->span.n;
+    s->first[i] = s->piece.n;
     s->n_piece[i] = 0;
-    if (room == 0 || at < s->n_span) {
-        add_piece(s, i, room > 0 ? take(s, at, room, high) : 0, left);
+    if (room == 0 || at < s->span.n) {
+        if (!add_piece(s, i, room > 0 ? take(s, at, room, high) : 0, left))
+            return false;
         left = 0;
     }
     while (left > 0) {
-        if (s->n_span == 0 || s->n_all + 1 >= s->room_for)
+        if (s->span.n == 0 || s->piece.n + 1 >= s->room_for)
             return false;
         uint32_t part = pick_part(s, rounded(s, left));
-        room = s->span[part].byte < left ? s->span[part].byte : left;
-        add_piece(s, i, take(s, part, rounded(s, room), false), room);
+        room = s->span.at[part].byte < left ? s->span.at[part].byte : left;
+        if (!add_piece(s, i, take(s, part, rounded(s, room), false), room))
+            return false;
         left -= room;
     }
     s->n_split += s->n_piece[i] > 1;
     keep_until(s, i);
-    return true;
+    return !s->failed;
 }
 
 static bool run(struct sweep *s, enum rule rule)
 {
-    s->n_all = s->n_split = 0;
+    s->piece.n = s->span.n = s->n_split = 0;
     s->peak = 0;
     s->now = -1;
     memset(s->ending, 0xff, ((size_t)s->schedule->n_tile + 3) * sizeof *s->ending);
-    s->span[0] = (struct buffer_piece){0, s->buffer_byte / s->alignment * s->alignment};
-    s->n_span = s->span[0].byte > 0;
+    give_back(s, &(struct buffer_piece){0, s->buffer_byte / s->alignment * s->alignment});
     for (uint32_t k = 0; k < s->schedule->n_tensor; k++) {
         drop_dead(s, s->order[k]);
         if (!place(s, s->order[k], rule))
             return false;
     }
-    return true;
+    return !s->failed;
 }
 
 /* ---- the best of the rules ---- */
 
-static void keep(const struct sweep *s, struct buffer_split *split)
+/* `best`: its pieces, tensor by tensor. */
+static void keep(struct sweep *s, struct buffer_split *split, struct pieces *best)
 {
-    uint32_t n = 0;
     split->n_split = s->n_split;
     split->peak_byte = s->peak;
     split->fits = true;
+    best->n = 0;
     for (uint32_t i = 0; i < s->schedule->n_tensor; i++) {
-        split->first[i] = n;
-        memcpy(&split->piece[n], &s->piece[s->first[i]], s->n_piece[i] * sizeof *split->piece);
-        n += s->n_piece[i];
+        split->first[i] = best->n;
+        for (uint32_t p = 0; p < s->n_piece[i] && grow(s, best); p++)
+            best->at[best->n++] = s->piece.at[s->first[i] + p];
     }
-    split->first[s->schedule->n_tensor] = n;
+    split->first[s->schedule->n_tensor] = best->n;
+}
+
+/* The best of the rules, its pieces into the arena. */
+static enum dse_status try_rules(struct sweep *s, struct buffer_split *split, struct pieces *best,
+                                 struct arena *arena, struct dse_error *err)
+{
+    for (int rule = TIGHTEST; rule < N_RULE && !s->failed && !(split->fits && split->n_split == 0); rule++)
+        if (run(s, (enum rule)rule) && (!split->fits || s->n_split < split->n_split))
+            keep(s, split, best);
+    if (s->failed)
+        return dse_fail(err, DSE_NO_MEMORY, "out of memory for the places of %u tensors",
+                        s->schedule->n_tensor);
+    split->piece = arena_alloc_unset(arena, (size_t)best->n + 1, sizeof *split->piece);
+    DSE_TRY(arena_check(arena, "the places of tensors", err));
+    if (best->n > 0)
+        memcpy(split->piece, best->at, best->n * sizeof *split->piece);
+    return DSE_OK;
 }
 
 enum dse_status buffer_split(const struct fused_schedule *schedule,
@@ -256,18 +302,17 @@ enum dse_status buffer_split(const struct fused_schedule *schedule,
                       .alignment = options->alignment,
                       .buffer_byte = options->buffer_byte,
                       .room_for = (uint32_t)(PIECES * n)};
+    struct pieces best = {0};
     uint32_t **index[] = {&s.place, &s.order, &s.after, &s.first, &s.n_piece, &split->first};
     *split = (struct buffer_split){0};
     for (size_t i = 0; i < sizeof index / sizeof index[0]; i++)
         *index[i] = arena_alloc(arena, n, sizeof(uint32_t));
     s.ending = arena_alloc(arena, (size_t)schedule->n_tile + 3, sizeof *s.ending);
-    s.span = arena_alloc_unset(arena, PIECES * n + 1, sizeof *s.span);
-    s.piece = arena_alloc_unset(arena, PIECES * n, sizeof *s.piece);
-    split->piece = arena_alloc_unset(arena, PIECES * n, sizeof *split->piece);
     DSE_TRY(arena_check(arena, "the places of tensors", err));
     DSE_TRY(sort_births(&s, arena, err));
-    for (int rule = TIGHTEST; rule < N_RULE && !(split->fits && split->n_split == 0); rule++)
-        if (run(&s, (enum rule)rule) && (!split->fits || s.n_split < split->n_split))
-            keep(&s, split);
-    return DSE_OK;
+    const enum dse_status status = try_rules(&s, split, &best, arena, err);
+    free(s.span.at);
+    free(s.piece.at);
+    free(best.at);
+    return status;
 }

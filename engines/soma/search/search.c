@@ -27,6 +27,11 @@ bool soma_search_is_large(const struct soma_search *search)
     return search->context.graph->streams != 0 || (search->layer_share > 0 && search->layer_share < 1);
 }
 
+bool soma_search_is_vast(const struct soma_search *search, uint64_t n_part)
+{
+    return search->part_max > 0 && n_part > search->part_max && soma_search_is_large(search);
+}
+
 double soma_search_end(const struct soma_search *search)
 {
     if (search->stop_at_s <= 0 || !search->reserved_s)

@@ -27,6 +27,7 @@ struct soma_search {
     struct soma_parallel parallel; /* for the first tiling numbers */
     /* Layers of the network before layers were cut into parts, of those now; 0: nothing is cut, as 1. */
     double layer_share;
+    uint64_t part_max;        /* soma_search_is_vast; 0: no limit */
     bool may_be_long;         /* a scheme whose schedule is evaluated in runs has a price */
     bool slow_tiles;          /* the core scheduler is to be asked for no tile in vain */
     double stop_at_s;         /* on clock_wall_s, when the search has to end; 0: never */
@@ -40,6 +41,11 @@ double soma_search_layers(const struct soma_search *search);
 /* Whether what is scheduled is cut into parts or goes past the buffer: then its tiles and tensors are many,
  * and their number says little of what there is to choose. */
 bool soma_search_is_large(const struct soma_search *search);
+
+/* Whether a schedule of so many parts (soma_price) of such a network is no more than parsed and priced with
+ * double buffering: to search its DRAM order takes a kilobyte for each of them, and the rounds there are for so
+ * many find nothing. */
+bool soma_search_is_vast(const struct soma_search *search, uint64_t n_part);
 
 /* When the time of the search is over, on clock_wall_s; 0: never. */
 double soma_search_end(const struct soma_search *search);

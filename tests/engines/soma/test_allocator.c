@@ -280,6 +280,34 @@ static void test_allocator_begins_where_it_is_told(void **state)
     soma_case_close(&f.base);
 }
 
+/* Where the schedule is vast there are first stages alone: no schedule is held, and its fusion costs what
+ * double buffering makes of it. */
+static void test_allocator_holds_no_vast_schedule(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct soma_allocator_options options = paper_options();
+    struct arena arena;
+    struct soma_price price;
+    arena_init(&arena);
+    options.round_per_layer = 20;
+    open_fixture(&f, "tests/known/soma/tiny6.yaml", 1 << 20, 8);
+    f.search.layer_share = 0.5; /* as if layers were in parts */
+    for (uint64_t part_max = 1; part_max < 2000; part_max += 1998) {
+        f.search.part_max = part_max;
+        struct soma_allocator *allocator = begin(&f, &options, 0);
+        run(&f, allocator, 1000);
+        const struct soma_allocation *best = soma_allocator_best(allocator);
+        assert_int_equal(best->is_vast, part_max == 1);
+        ok(&f, soma_price_lfa(&f.search, &best->lfa, 1 << 20, &arena, NULL, &price, &f.err));
+        assert_int_equal(best->stage1.cycle, price.cycle);
+        assert_true(best->is_vast ? best->price.cycle == price.cycle : best->price.cycle <= price.cycle);
+        soma_allocator_free(allocator);
+    }
+    arena_free(&arena);
+    soma_case_close(&f.base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_allocator_finds_nothing_where_nothing_fits),
         cmocka_unit_test(test_allocator_schedules_batch_4_in_4_mb),
         cmocka_unit_test(test_allocator_begins_where_it_is_told),
+        cmocka_unit_test(test_allocator_holds_no_vast_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
