@@ -36,7 +36,7 @@ static enum dse_status compile_array(struct soma_pricer *own, struct dse_error *
     own->array.core = pricer->array;
     own->array.compat = pricer->accounting->schedule->as_published;
     DSE_TRY(core_cache_join_array(pricer->task.cache, &own->array, &own->cached, err));
-    pricer->word_byte = 1;
+    pricer->word_bit = 8;
     pricer->buffer = pricer->task.arch->n_level - 2;
     pricer->tile = core_cached_scheduler(&own->cached);
     return DSE_OK;
@@ -49,7 +49,7 @@ static enum dse_status compile(struct schedule_pricer *pricer, struct dse_error 
         return compile_array((struct soma_pricer *)pricer, err);
     DSE_TRY(core_machine_split(pricer->task.arch, &split, err));
     pricer->machine = split.machine;
-    pricer->word_byte = split.word_byte;
+    pricer->word_bit = split.word_bit;
     pricer->streams = split.streams;
     pricer->stay_word = split.stay_word;
     pricer->buffer = split.buffer;

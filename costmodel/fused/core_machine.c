@@ -83,9 +83,6 @@ static enum dse_status check_ends(const struct architecture *arch, struct dse_er
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
     if (!dram->is_dram || dram->instances != 1)
         return refuse(arch, dram->name, "is outermost; that must be one DRAM (kind: dram)", err);
-    if (dram->word_bit % BYTE_BIT != 0)
-        return refuse(arch, dram->name, "needs words of whole bytes, in which a schedule counts: take 8 bit",
-                      err);
     return DSE_OK;
 }
 
@@ -309,7 +306,7 @@ static enum dse_status find_home(const struct architecture *arch, uint32_t *foun
     return DSE_OK;
 }
 
-/* What a byte costs each way: the DRAM's access and its network, which has no hops above one buffer; of a
+/* What a byte, which may be a part of a word or several, costs each way: the DRAM's access and its network, which has no hops above one buffer; of a
  * tensor in the buffer also the buffer's write, both ways. A streamed output that comes back as a partial sum
  * is read, too. */
 static void set_energies(const struct architecture *arch, const struct storage_level *home,
@@ -319,11 +316,11 @@ static void set_energies(const struct architecture *arch, const struct storage_l
     struct fused_machine *machine = &split->machine;
     double network_j = dram->router_energy_j + dram->ingress_energy_j, write_j = home->write_energy_j;
     double read_j = access_j(dram, dram->read_energy_j), update_j = access_j(dram, dram->update_energy_j);
-    double buffer_j = access_j(home, write_j) + network_j;
-    machine->way_energy_j[FUSED_LOADED] = machine->dram_energy_j = (read_j + buffer_j) / split->word_byte;
-    machine->way_energy_j[FUSED_STORED] = (update_j + buffer_j) / split->word_byte;
-    machine->way_energy_j[FUSED_STREAMED_IN] = read_j / split->word_byte;
-    machine->way_energy_j[FUSED_STREAMED_OUT] = fmax(read_j, update_j) / split->word_byte;
+    double buffer_j = access_j(home, write_j) + network_j, word_byte = (double)split->word_bit / BYTE_BIT;
+    machine->way_energy_j[FUSED_LOADED] = machine->dram_energy_j = (read_j + buffer_j) / word_byte;
+    machine->way_energy_j[FUSED_STORED] = (update_j + buffer_j) / word_byte;
+    machine->way_energy_j[FUSED_STREAMED_IN] = read_j / word_byte;
+    machine->way_energy_j[FUSED_STREAMED_OUT] = fmax(read_j, update_j) / word_byte;
 }
 
 /* The buffer of the core: all that it keeps is in it from the start, of any size. Who shares its banks has
@@ -418,8 +415,8 @@ enum dse_status core_machine_split(const struct architecture *arch, struct core_
         return refuse(arch, level->name, "is too large", err);
     split->buffer = home;
     split->streams = ALL_ROLES & ~keeps;
-    split->word_byte = dram->word_bit / BYTE_BIT;
-    machine->buffer_byte = architecture_usable_words(level) * split->word_byte;
+    split->word_bit = dram->word_bit;
+    machine->buffer_byte = architecture_usable_words(level) * split->word_bit / BYTE_BIT;
     DSE_TRY(read_rates(arch, machine, err));
     machine->differs |= split->streams != 0;
     set_energies(arch, level, split);

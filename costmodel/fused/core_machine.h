@@ -22,8 +22,8 @@ DSE_MUST_CHECK enum dse_status core_machine_of(const struct architecture *arch, 
 /* An architecture cut below its DRAM. */
 struct core_split {
     struct fused_machine machine;
-    uint32_t word_byte; /* bytes of an element: a word of the DRAM */
-    uint32_t buffer;    /* level of the architecture that is the schedule's buffer */
+    uint32_t word_bit; /* of an element: a word of the DRAM */
+    uint32_t buffer;   /* level of the architecture that is the schedule's buffer */
     /* bit r set: tensors of role r are not kept there but stream between the DRAM and a level of their own */
     uint32_t streams;
     /* The levels inside the DRAM; level `home`, the buffer, is unlimited. Where anything streams a further,
@@ -43,7 +43,7 @@ struct core_split {
  * inside, and, as reads and updates of the outermost level, the traffic of what streams. Its capacity is
  * left to the fused schedule (machine.buffer_byte, the usable one; of a group of banks all but the others'
  * one each). machine has what a byte costs each way and the DRAM's bandwidths. DSE_BAD_INPUT names the level
- * that does not fit: a GPU; no DRAM outside, or one further in; DRAM words that are no whole bytes, a
+ * that does not fit: a GPU; no DRAM outside, or one further in; a
  * bandwidth beyond byte_rate_of; a buffer of several instances, of unlimited capacity, or with a least
  * utilization; a level that keeps tensors by name alone. */
 DSE_MUST_CHECK enum dse_status core_machine_split(const struct architecture *arch, struct core_split *split,

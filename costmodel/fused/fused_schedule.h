@@ -12,6 +12,12 @@
 #include "base/status.h"
 #include "costmodel/model/byte_rate.h"
 
+/* Bytes of a tensor of so many words: whole ones, in the buffer and when the DRAM moves it. */
+static inline uint64_t fused_words_byte(uint64_t word, uint32_t word_bit)
+{
+    return (word * word_bit + 7) / 8;
+}
+
 enum fused_tensor_kind { FUSED_IFMAP, FUSED_WEIGHT, FUSED_OFMAP, FUSED_LOCAL };
 
 /* One tile of a layer, at its place in the execution order. */

@@ -35,7 +35,7 @@ struct schedule_pricer {
     struct schedule_task task;
     /* set by `compile` */
     struct fused_machine machine;
-    uint32_t word_byte;         /* of an element */
+    uint32_t word_bit;          /* of an element */
     uint32_t streams;           /* bit r set: tensors of role r go past the buffer */
     uint64_t stay_word;         /* streamed weights that stay from tile to tile (struct core_split) */
     uint32_t buffer;            /* level of the architecture that is the buffer */

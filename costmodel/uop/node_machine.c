@@ -23,6 +23,9 @@ static enum dse_status check(const struct architecture *arch, struct dse_error *
         return refuse(arch, "it", "is a GPU", err);
     if (arch->n_level < 2 || !arch->level[arch->n_level - 1].is_dram)
         return refuse(arch, "it", "needs a DRAM outside and a memory on the chip", err);
+    if (arch->level[arch->n_level - 1].word_bit % BYTE_BIT != 0)
+        return refuse(arch, arch->level[arch->n_level - 1].name,
+                      "needs words of whole bytes, in which uops count: take 8 bit", err);
     for (uint32_t l = 0; l + 1 < arch->n_level; l++)
         if (!(arch->level[l].keep_role & ALL_ROLES))
             return refuse(arch, arch->level[l].name,
@@ -123,7 +126,7 @@ static enum dse_status make_node(const struct architecture *arch, struct kc_mach
         home->size_word = unlimited_word;
     node.fused.keeps_all = true;
     DSE_TRY(core_machine_split(&node, split, err));
-    machine->word_byte = split->word_byte;
+    machine->word_byte = split->word_bit / BYTE_BIT;
     machine->sram_word = is_unlimited ? ARCH_UNLIMITED : architecture_usable_words(home);
     machine->n_mac = node.mac.instances;
     machine->c_lane = machine->k_lane = lanes_of(machine->n_mac);

@@ -35,6 +35,12 @@ struct rule {
     struct parts *parts; /* (n_layer) */
 };
 
+/* Whole ones, of one tensor. */
+static double byte_of(const struct rule *rule, double word)
+{
+    return ceil(word * soma_word_byte(rule->by));
+}
+
 /* Bytes of the buffer that a layer's weights, or its second operand, take. A table of rows has no place there
  * (graph.h). */
 static double room_of(const struct rule *rule, const struct layer *layer)
@@ -44,7 +50,7 @@ static double room_of(const struct rule *rule, const struct layer *layer)
         return 0;
     const uint64_t words =
         layer->type == LAYER_MATMUL ? layer_second_operand_words(layer) : layer_weight_words(layer);
-    return (double)words * rule->by->word_byte;
+    return byte_of(rule, (double)words);
 }
 
 /* Input rows (or columns) of n output rows at least; padding may be among them. */
@@ -71,8 +77,8 @@ static double input_of(const struct rule *rule, const struct layer *layer, uint3
     const uint32_t channels = layer->type == LAYER_EMBEDDING ? layer->k + 1 : layer->c; /* an index, a row */
     if (rule->by->streams >> TENSOR_INPUT & 1u)
         return 0;
-    return (double)channels * layer->n_operand * rows_of(layer, 0, rows) * rows_of(layer, 1, columns) *
-           rule->by->word_byte;
+    return byte_of(rule, (double)channels * layer->n_operand * rows_of(layer, 0, rows) *
+                             rows_of(layer, 1, columns));
 }
 
 /* Two tiles have two inputs or two outputs at a time, more have both. A second operand comes with every tile,
@@ -80,8 +86,7 @@ static double input_of(const struct rule *rule, const struct layer *layer, uint3
 static struct need need_of(const struct rule *rule, const struct layer *layer)
 {
     const double places = (double)rule->batch * layer->p * layer->q;
-    const double stored =
-        rule->by->streams >> TENSOR_OUTPUT & 1u ? 0 : (double)layer->k * rule->by->word_byte;
+    const double stored = rule->by->streams >> TENSOR_OUTPUT & 1u ? 0 : byte_of(rule, layer->k);
     struct need need = {.held = room_of(rule, layer), .in = input_of(rule, layer, 1, 1), .out = stored};
     const double whole =
         need.held + rule->batch * input_of(rule, layer, layer->p, layer->q) + places * stored;
@@ -100,7 +105,7 @@ static bool parts_fit(const struct rule *rule, uint32_t l, uint32_t k, uint32_t 
                       struct need *need)
 {
     const struct layer part = network_cut_largest(rule->network, l, k, c);
-    const double room = share * (double)rule->by->buffer_byte, word = rule->by->word_byte;
+    const double room = share * (double)rule->by->buffer_byte, word = soma_word_byte(rule->by);
     *need = need_of(rule, &part);
     const double again = (share < 1 ? 2 : 1) * need->again;
     return 2 * (need->held + need->in + need->out) + again <= room &&
@@ -390,7 +395,7 @@ static double tiles_of(const struct rule *rule, uint32_t l, uint32_t k, uint32_t
         return INFINITY;
     const double beside = room - (2 + (need.again > 0)) * need.held;
     const double n = (double)k * c * ceil(places / floor(beside / (2 * (need.in + need.out))));
-    const double sum = 2.0 * (c + 1) * part.k * rule->by->word_byte;
+    const double sum = 2.0 * (c + 1) * part.k * soma_word_byte(rule->by);
     return c > 1 ? n + k * ceil(places / floor(room / sum)) : n;
 }
 

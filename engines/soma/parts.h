@@ -15,7 +15,7 @@
 /* What the rule goes by. */
 struct soma_part_rule {
     uint64_t buffer_byte;
-    uint32_t word_byte;
+    uint32_t word_bit;
     uint32_t streams; /* as in struct soma_graph: what goes past the buffer takes no room there */
     double share; /* of the buffer, for two parts and their smallest tiles; SOMA_PART_SHARE unless tried */
     uint64_t stay_word; /* streamed weights that stay in their own level; 0: none are known to */
@@ -23,6 +23,12 @@ struct soma_part_rule {
     bool all;  /* where any is cut, so is each with weights of which two parts do not fit into `share` */
     bool even; /* parts along K are alike where at most twice as many are */
 };
+
+/* Bytes of a word, of which parts count. */
+static inline double soma_word_byte(const struct soma_part_rule *rule)
+{
+    return rule->word_bit / 8.0;
+}
 
 /* docs/soma-search.md, "Parts", has the measurements. */
 #define SOMA_PART_SHARE 0.75

@@ -43,7 +43,7 @@ static bool may_be_whole(const struct network *network, const struct soma_part_r
 {
     for (uint32_t l = 0; l < network->n_layer; l++)
         if (network->layer[l].type != LAYER_EMBEDDING &&
-            layer_weight_words(&network->layer[l]) * rule->word_byte > rule->buffer_byte)
+            fused_words_byte(layer_weight_words(&network->layer[l]), rule->word_bit) > rule->buffer_byte)
             return false;
     return true;
 }
@@ -53,7 +53,7 @@ enum dse_status plus_parts(const struct soma_task *ruled, struct arena *arena,
 {
     const struct schedule_pricer *pricer = ruled->core.pricer;
     struct soma_part_rule rule = {.buffer_byte = ruled->search.machine.buffer_byte,
-                                  .word_byte = ruled->graph.word_byte,
+                                  .word_bit = ruled->graph.word_bit,
                                   .streams = ruled->graph.streams,
                                   .stay_word = pricer->stay_word,
                                   .core = &pricer->tile};

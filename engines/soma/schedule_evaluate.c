@@ -197,7 +197,7 @@ static enum dse_status evaluate(struct soma_schedule *s, const char *path, const
     for (uint32_t g = 0; g < s->lfa.n_flc; g++)
         s->n_layer_group += s->lfa.dram_cut[g];
     DSE_TRY(soma_graph_init(s->network, arena, &graph, err));
-    graph.word_byte = pricer->word_byte;
+    graph.word_bit = pricer->word_bit;
     graph.streams = pricer->streams;
     struct dse_error why = {0};
     enum dse_status status = soma_parse(&context, &s->lfa, arena, &s->fused, &fault, &why);

@@ -50,7 +50,7 @@ static struct words words_of(const struct layer *part)
 /* So many tiles at least: one, or double-buffered. */
 static double tiles_of(const struct streaming *s, const struct words *words)
 {
-    const double filled = (words->in + words->out) * s->rule->word_byte / (double)s->rule->buffer_byte;
+    const double filled = (words->in + words->out) * soma_word_byte(s->rule) / (double)s->rule->buffer_byte;
     return filled <= 1 ? 1 : ceil(2 * filled);
 }
 
@@ -62,7 +62,7 @@ static double price(const struct streaming *s, uint32_t l, struct stream_parts p
     const bool stays = s->stays[l] && words.weight <= (double)s->rule->stay_word;
     const double moved = words.weight * (stays ? 1 : tiles_of(s, &words)) + words.in;
     const double sums = parts.c > 1 ? 2 * words.out : 0, n = (double)parts.k * parts.c;
-    return n * ((moved + sums) * s->rule->word_byte + (n > 1 ? s->part_byte : 0));
+    return n * ((moved + sums) * soma_word_byte(s->rule) + (n > 1 ? s->part_byte : 0));
 }
 
 /* The least number along K of parts that are alike, not much more than these and hardly worse; else these. */

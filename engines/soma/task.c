@@ -56,7 +56,7 @@ static enum dse_status check_parts(const struct architecture *arch, const struct
     if (core_machine_split(arch, &split, &inner) != DSE_OK)
         return DSE_OK; /* takes_machine says why */
     const struct soma_part_rule rule = {
-        split.machine.buffer_byte, split.word_byte, split.streams, SOMA_PART_SHARE, 0, NULL, false, false};
+        split.machine.buffer_byte, split.word_bit, split.streams, SOMA_PART_SHARE, 0, NULL, false, false};
     DSE_TRY(soma_parts_by_rule(whole, &rule, arena, &parts, err));
     return soma_parts_check(&parts, &rule, err);
 }
@@ -94,14 +94,14 @@ static enum dse_status make_graphs(struct soma_task *made, const struct network 
     DSE_TRY(soma_graph_init(network, arena, &made->graph, err));
     if (!compat)
         DSE_TRY(network_fold_new(network, arena, &made->fold, err));
-    made->graph.word_byte = pricer->word_byte;
+    made->graph.word_bit = pricer->word_bit;
     made->graph.streams = pricer->streams;
     made->search.context.network = network;
     made->search.context.graph = &made->graph;
     if (!made->fold)
         return DSE_OK;
     DSE_TRY(soma_graph_init(&made->fold->network, arena, &made->folded, err));
-    made->folded.word_byte = pricer->word_byte;
+    made->folded.word_bit = pricer->word_bit;
     made->folded.streams = pricer->streams;
     made->folded.fold = made->fold;
     made->search.context.network = &made->fold->network;
@@ -124,8 +124,8 @@ static enum dse_status make_parts(struct soma_task *made, const struct accountin
 {
     const struct schedule_pricer *pricer = made->core.pricer;
     const struct soma_part_rule rule = {
-        pricer->machine.buffer_byte, pricer->word_byte, pricer->streams, SOMA_PART_SHARE,
-        pricer->stay_word,           &pricer->tile,     false,           false};
+        pricer->machine.buffer_byte, pricer->word_bit, pricer->streams, SOMA_PART_SHARE,
+        pricer->stay_word,           &pricer->tile,    false,           false};
     const struct soma_scheduled whole = made->scheduled;
     DSE_TRY(soma_parts_by_rule(&whole, &rule, arena, &made->scheduled, err));
     return made->scheduled.network == whole.network ? DSE_OK

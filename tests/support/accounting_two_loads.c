@@ -23,14 +23,14 @@ static enum dse_status compile(struct schedule_pricer *pricer, struct dse_error 
     if (pricer->task.tile.cost) {
         DSE_TRY(core_machine_split(pricer->task.arch, &split, err));
         pricer->machine = split.machine;
-        pricer->word_byte = split.word_byte;
+        pricer->word_bit = split.word_bit;
         pricer->streams = split.streams;
         pricer->tile = pricer->task.tile;
     } else {
         DSE_TRY(core_machine_of(pricer->task.arch, &size, &pricer->machine, err));
         DSE_TRY(core_array_init(&size, &pricer->array, err));
         own->search.core = pricer->array;
-        pricer->word_byte = 1;
+        pricer->word_bit = 8;
         pricer->tile = core_array_scheduler(&own->search);
     }
     pricer->machine.dram_energy_j *= 2;

@@ -447,7 +447,7 @@ static bool check_tensors(struct plain *plain, const struct fused_schedule *sche
         for (uint32_t i = 0; i < layer->n_tile; i++)
             if (!check_loads(plain, schedule, l, i, &id))
                 return false;
-        id += plain->plan->graph->weight_byte[l] > 0;
+        id += plain->plan->graph->weight_word[l] > 0;
         plain->output[l] = id;
         for (uint32_t i = 0; i < layer->n_tile; i++)
             if (!check_output(plain, schedule, l, i, id++))

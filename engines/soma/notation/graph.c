@@ -7,7 +7,7 @@ struct builder {
     const struct network *network;
     struct soma_operand *operand;
     uint32_t *first_operand, *use, *first_use;
-    uint64_t *weight_byte;
+    uint64_t *weight_word;
     bool *classifier;
     uint32_t *latest; /* (n_input + n_layer) by source, inputs first: the last of its operands but seconds */
     uint32_t n_operand;
@@ -147,7 +147,7 @@ static void add_operands(struct builder *b)
         if (layer->weight_producer != LAYER_NO_PRODUCER)
             add_operand(b, l, layer->weight_producer, true);
         if (layer->type != LAYER_EMBEDDING) /* of a table only rows are read, as operands */
-            b->weight_byte[l] = layer_weight_words(layer);
+            b->weight_word[l] = layer_weight_words(layer);
     }
     b->first_operand[b->network->n_layer] = b->n_operand;
 }
@@ -256,7 +256,7 @@ enum dse_status soma_graph_init(const struct network *network, struct arena *are
     b.use = arena_alloc(arena, n_operand, sizeof(*b.use));
     b.first_operand = arena_alloc(arena, n + 1, sizeof(*b.first_operand));
     b.first_use = arena_alloc(arena, n + 1, sizeof(*b.first_use));
-    b.weight_byte = arena_alloc(arena, n + 1, sizeof(*b.weight_byte));
+    b.weight_word = arena_alloc(arena, n + 1, sizeof(*b.weight_word));
     b.classifier = arena_alloc(arena, n + 1, sizeof(*b.classifier));
     b.latest = arena_alloc(arena, n + network->n_input, sizeof(*b.latest));
     uint32_t *n_part = network->n_cut > 0 ? arena_alloc(arena, n, sizeof *n_part) : NULL;
@@ -271,9 +271,9 @@ enum dse_status soma_graph_init(const struct network *network, struct arena *are
                                  .first_operand = b.first_operand,
                                  .use = b.use,
                                  .first_use = b.first_use,
-                                 .weight_byte = b.weight_byte,
+                                 .weight_word = b.weight_word,
                                  .classifier = b.classifier,
                                  .n_part = n_part,
-                                 .word_byte = 1};
+                                 .word_bit = 8};
     return DSE_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "costmodel/fused/fused_schedule.h"
 #include "costmodel/model/network.h"
 #include "costmodel/model/network_fold.h"
 
@@ -39,15 +40,21 @@ struct soma_graph {
     const uint32_t *first_operand; /* (n_layer + 1) */
     const uint32_t *use;         /* operands by their producing layer; those of network inputs are left out */
     const uint32_t *first_use;   /* (n_layer + 1) into use */
-    const uint64_t *weight_byte; /* (n_layer) of elements of one byte; 0: none, as of a table of rows */
+    const uint64_t *weight_word; /* (n_layer) 0: none, as of a table of rows */
     /* (n_layer) fully connected, behind a pool, a convolution or another such layer */
     const bool *classifier;
     const uint32_t *n_part; /* (n_layer) parts of the layer that it is one of; NULL: none is in parts */
-    uint32_t word_byte;     /* bytes of an element: 1, until the caller sets the machine's */
+    uint32_t word_bit;      /* of an element: 8, until the caller sets the machine's */
     uint32_t streams;       /* bit r set: tensors of role r go past the buffer; 0, until the caller sets it */
     /* `network` is the folded one of this: no layer group has layers of several segments. NULL: it is not */
     const struct network_fold *fold;
 };
+
+/* Bytes of so many elements that are one tensor. */
+static inline uint64_t soma_byte(const struct soma_graph *graph, uint64_t n_element)
+{
+    return fused_words_byte(n_element, graph->word_bit);
+}
 
 static inline bool soma_streams(const struct soma_graph *graph, enum tensor_role role)
 {

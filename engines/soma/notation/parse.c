@@ -68,7 +68,7 @@ static enum dse_status count(struct soma_maker *maker, struct dse_error *err)
     for (uint32_t i = 0; i < plan->lfa->n_layer; i++) {
         uint32_t l = plan->lfa->order[i];
         const struct soma_layer_plan *layer = &plan->layer[l];
-        uint64_t n_load = 0, n_weight = plan->graph->weight_byte[l] > 0;
+        uint64_t n_load = 0, n_weight = plan->graph->weight_word[l] > 0;
         for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++)
             n_load += is_loaded(plan, &plan->graph->operand[o]);
         bool each = soma_streams(plan->graph, TENSOR_WEIGHT); /* tile has its own transfer of the weights */
@@ -108,7 +108,7 @@ static uint32_t add_tensor(struct soma_maker *maker, enum fused_tensor_kind kind
                            uint32_t index, uint64_t element)
 {
     uint32_t id = maker->schedule->n_tensor++;
-    uint64_t byte = element * maker->plan->graph->word_byte;
+    uint64_t byte = soma_byte(maker->plan->graph, element);
     maker->schedule->tensor[id] = (struct fused_tensor){
         .kind = kind,
         .layer = layer,
@@ -226,7 +226,7 @@ static void make_streamed_weights(struct soma_maker *maker, uint32_t l)
             use_again(maker, p, maker->schedule->n_tensor - 1);
             continue;
         }
-        uint32_t id = add_tensor(maker, FUSED_WEIGHT, l, i, maker->plan->graph->weight_byte[l]);
+        uint32_t id = add_tensor(maker, FUSED_WEIGHT, l, i, maker->plan->graph->weight_word[l]);
         struct fused_tensor *tensor = &maker->schedule->tensor[id];
         tensor->first_use = tensor->last_use = (int32_t)p;
         tensor->end = (int32_t)p + 1;
@@ -243,7 +243,7 @@ static void make_weights(struct soma_maker *maker, uint32_t l)
         make_streamed_weights(maker, l);
         return;
     }
-    uint32_t id = add_tensor(maker, FUSED_WEIGHT, l, 0, maker->plan->graph->weight_byte[l]);
+    uint32_t id = add_tensor(maker, FUSED_WEIGHT, l, 0, maker->plan->graph->weight_word[l]);
     struct fused_tensor *tensor = &maker->schedule->tensor[id];
     tensor->first_use = (int32_t)layer->first;
     tensor->last_use = (int32_t)soma_tile_position(layer, layer->n_tile - 1);
@@ -308,7 +308,7 @@ static void make_output(struct soma_maker *maker, uint32_t l, uint32_t tile, con
         if (!plan->context->compat && layer->inside)
             shape = soma_tile_share(soma_grid_of(plan, layer), layer, place);
         tensor->kind = FUSED_OFMAP;
-        tensor->dram_byte = n_element(&shape) * plan->graph->word_byte;
+        tensor->dram_byte = soma_byte(plan->graph, n_element(&shape));
         if (at + 1 < plan->group_end[layer->flc] && tensor->end < (int32_t)at + 2)
             tensor->end = (int32_t)at + 2;
         if (maker->stream)
@@ -324,7 +324,7 @@ static enum dse_status make_layer(struct soma_maker *maker, uint32_t l, struct d
     const struct soma_grid one = {{1, 1, 1, 1}},
                            *grid = plan->context->compat ? &one : soma_grid_of(plan, layer);
     struct soma_place place = {{0}};
-    uint32_t n_read = plan->graph->weight_byte[l] > 0;
+    uint32_t n_read = plan->graph->weight_word[l] > 0;
     if (!soma_maker_goes_on(maker, layer->n_tile))
         return DSE_OK;
     for (uint32_t o = plan->graph->first_operand[l]; o < plan->graph->first_operand[l + 1]; o++)
@@ -333,7 +333,7 @@ static enum dse_status make_layer(struct soma_maker *maker, uint32_t l, struct d
         maker->schedule->first_read[soma_tile_position(layer, i)] = maker->n_read;
         DSE_TRY(make_loads(maker, l, i, &place, err));
     }
-    if (plan->graph->weight_byte[l] > 0)
+    if (plan->graph->weight_word[l] > 0)
         make_weights(maker, l);
     if (!soma_maker_goes_on(maker, layer->n_tile))
         return DSE_OK;

@@ -384,20 +384,20 @@ static double load_rows(const struct soma_search *search, const struct soma_oper
 static uint64_t load_byte(const struct soma_search *search, const struct soma_operand *operand,
                           const struct curves *reader)
 {
-    uint64_t byte = (uint64_t)search->context.batch * search->context.graph->word_byte;
+    const struct soma_graph *graph = search->context.graph;
+    const uint64_t batch = search->context.batch;
     if (reader->complete && reads_all(search, operand))
-        return byte * operand->n_k * operand->h * operand->w;
+        return soma_byte(graph, batch * operand->n_k * operand->h * operand->w);
     uint32_t k = !search->context.compat && reads_cut_channels(operand, reader) ? 1 : operand->n_k;
     double area = load_rows(search, operand, 0, &reader->axis[0]) *
                   load_rows(search, operand, 1, &reader->axis[1]) * (1 - 1e-9);
-    return (uint64_t)ceil(area) * k * byte;
+    return soma_byte(graph, (uint64_t)ceil(area) * k * batch);
 }
 
 static uint64_t layer_byte(const struct soma_search *search, uint32_t l)
 {
     const struct layer *layer = &search->context.network->layer[l];
-    return (uint64_t)layer->k * layer->p * layer->q * search->context.batch *
-           search->context.graph->word_byte;
+    return soma_byte(search->context.graph, (uint64_t)layer->k * layer->p * layer->q * search->context.batch);
 }
 
 /* Whether layer `first` comes right before `next`, which reads it, in every computing order: all others are
@@ -478,7 +478,7 @@ static void add_dram(const struct soma_search *search, const struct curves *curv
             else
                 outside = false;
         }
-        uint64_t weight = graph->weight_byte[l] * graph->word_byte;
+        uint64_t weight = soma_byte(graph, graph->weight_word[l]);
         byte[way_in(graph, TENSOR_WEIGHT)] += weight;
         if (outside)
             first = least(first, weight);
@@ -521,7 +521,7 @@ static uint64_t room_cycle(const struct soma_search *search, const double *cycle
             if (graph->operand[o].source >= 0)
                 mark[at] |= mark[graph->operand[o].source] & BEHIND;
         if (at != l && mark[at] & BEHIND)
-            byte += graph->weight_byte[at] * graph->word_byte;
+            byte += soma_byte(graph, graph->weight_word[at]);
     }
     byte = byte > search->machine.buffer_byte ? byte - search->machine.buffer_byte : 0;
     return (uint64_t)floor(compute * (1 - 1e-9)) + byte_rate_full_cycle(byte, search->machine.dram_rate);

@@ -86,7 +86,7 @@ static uint64_t load_cycle(const struct group_state *group, uint64_t byte)
 /* False: more than the parser takes. */
 static bool bytes_of(const struct soma_graph *graph, const struct soma_shape *shape, uint64_t *byte)
 {
-    *byte = (uint64_t)shape->b * shape->k * shape->h * shape->w * graph->word_byte;
+    *byte = soma_byte(graph, (uint64_t)shape->b * shape->k * shape->h * shape->w);
     return (double)shape->b * shape->k * shape->h * shape->w <= BYTE_MAX;
 }
 
@@ -161,7 +161,7 @@ static bool is_loaded(const struct soma_plan *plan, const struct soma_operand *o
 static bool has_loads(const struct soma_plan *plan, uint32_t l)
 {
     const struct soma_graph *graph = plan->graph;
-    bool any = graph->weight_byte[l] > 0 && soma_streams(graph, TENSOR_WEIGHT);
+    bool any = graph->weight_word[l] > 0 && soma_streams(graph, TENSOR_WEIGHT);
     for (uint32_t o = graph->first_operand[l]; o < graph->first_operand[l + 1] && !any; o++)
         any = is_loaded(plan, &graph->operand[o]);
     return any;
@@ -194,11 +194,11 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
         made->load_cycle += load_cycle(group, byte);
         made->n_load++;
     }
-    if (stream && graph->weight_byte[l] > 0 && soma_streams(graph, TENSOR_WEIGHT)) {
+    if (stream && graph->weight_word[l] > 0 && soma_streams(graph, TENSOR_WEIGHT)) {
         if (stream->stays)
             stream->n_kept++;
         else
-            add_stream(group, TENSOR_WEIGHT, graph->weight_byte[l] * graph->word_byte, made, stream);
+            add_stream(group, TENSOR_WEIGHT, soma_byte(graph, graph->weight_word[l]), made, stream);
     }
     return true;
 }
@@ -206,7 +206,7 @@ static bool add_loads(const struct group_state *group, uint32_t l, const struct 
 /* What of a layer's weights the buffer holds. */
 static uint64_t held_weight_byte(const struct soma_graph *graph, uint32_t l)
 {
-    return soma_streams(graph, TENSOR_WEIGHT) ? 0 : graph->weight_byte[l] * graph->word_byte;
+    return soma_streams(graph, TENSOR_WEIGHT) ? 0 : soma_byte(graph, graph->weight_word[l]);
 }
 
 /* Who reads the outputs, and how long they live for it. */

@@ -426,9 +426,9 @@ static bool make_group(const struct soma_context *context, struct random_stream 
 static bool move_lead(const struct soma_graph *graph, struct random_stream *stream, struct plus_point *point)
 {
     uint32_t l = random_below(stream, point->n_layer), other = random_below(stream, point->n_layer);
-    if (graph->weight_byte[other] > graph->weight_byte[l])
+    if (graph->weight_word[other] > graph->weight_word[l])
         l = other; /* large weights matter more */
-    if (graph->weight_byte[l] == 0)
+    if (graph->weight_word[l] == 0)
         return false;
     uint32_t kind = random_below(stream, 4);
     int32_t step = 1 + (int32_t)random_below(stream, LEAD_STEP);

@@ -150,6 +150,7 @@ static void test_what_no_machine_can_do_without(void **state)
     } row[] = {
         {"k80", "k80 is no accelerator of a mesh for uops: it is a GPU", {NULL, NULL}},
         {"mindmappings_mttkrp_banks", "keeps tensors by name alone", {NULL, NULL}},
+        {"simba", "DRAM needs words of whole bytes, in which uops count", {"DRAM.word", "12 bit"}},
         {"simba", "has a least utilization", {"GlobalBuffer.min_utilization", "0.5"}},
         {"simba",
          "DRAM has a bandwidth of 0.0009 words a cycle; a word in 1024 cycles is the least",

@@ -219,7 +219,7 @@ static void test_repetitions_are_evaluated_once(void **state)
  * fit: at most 24,576 each. */
 static void test_parts_that_make_few_tiles(void **state)
 {
-    const struct soma_part_rule rule = {128 << 10, 2, 0, SOMA_PART_SHARE, 0, NULL, false, false};
+    const struct soma_part_rule rule = {128 << 10, 16, 0, SOMA_PART_SHARE, 0, NULL, false, false};
     struct network network;
     struct soma_scheduled out;
     struct arena arena;

@@ -26,7 +26,7 @@ struct ruled {
 static void open_rule(struct ruled *r, const char *path, uint64_t buffer_byte)
 {
     struct dse_error err = {0};
-    const struct soma_part_rule rule = {buffer_byte, 1, 0, SOMA_PART_SHARE, 0, NULL, false, false};
+    const struct soma_part_rule rule = {buffer_byte, 8, 0, SOMA_PART_SHARE, 0, NULL, false, false};
     arena_init(&r->arena);
     if (network_read(path, &r->network, &err) != DSE_OK)
         fail_msg("%s", err.text);
@@ -86,7 +86,7 @@ static void test_rule_cuts_input_channels_where_one_output_is_too_much(void **st
 {
     static const char text[] = "network: one\ninput: {C: 512, H: 7, W: 7}\nlayers:\n"
                                "- {name: fc6, type: linear, C: 25088, K: 64, from: input}\n";
-    const struct soma_part_rule rule = {64 << 10, 1, 0, SOMA_PART_SHARE, 0, NULL, false, false};
+    const struct soma_part_rule rule = {64 << 10, 8, 0, SOMA_PART_SHARE, 0, NULL, false, false};
     struct network network;
     struct soma_scheduled out;
     struct arena arena;
@@ -212,7 +212,7 @@ static void test_too_many_parts_are_said_before(void **state)
         struct arena arena;
         struct dse_error err = {0};
         const struct soma_part_rule rule = {
-            large[i].buffer_byte, 2, 0, SOMA_PART_SHARE, 0, NULL, false, false};
+            large[i].buffer_byte, 16, 0, SOMA_PART_SHARE, 0, NULL, false, false};
         char path[128];
         arena_init(&arena);
         snprintf(path, sizeof path, "experiments/networks/%s.yaml", large[i].network);
@@ -238,7 +238,7 @@ static void test_a_layer_that_fits_in_no_parts_is_said_before(void **state)
     assert_int_equal(network_read("experiments/networks/mlp_m.yaml", &network, &(struct dse_error){0}),
                      DSE_OK);
     for (size_t i = 0; i < sizeof byte / sizeof *byte; i++) {
-        const struct soma_part_rule rule = {byte[i], 1, 0, SOMA_PART_SHARE, 0, NULL, false, false};
+        const struct soma_part_rule rule = {byte[i], 8, 0, SOMA_PART_SHARE, 0, NULL, false, false};
         const struct soma_scheduled given = {&network, 1};
         struct soma_scheduled out;
         struct dse_error err = {0};
@@ -377,7 +377,7 @@ static void test_soma_plus_is_no_worse_than_parts_by_hand(void **state)
             for (size_t k = 0; k < one[i].n_rule; k++) {
                 struct soma_part_rule rule = by[k];
                 rule.buffer_byte = one[i].byte;
-                rule.word_byte = 1;
+                rule.word_bit = 8;
                 assert_true(r.result.cost <= cost_by_hand(one[i].path, one[i].capacity, seed, &rule));
             }
             schedule_run_close(&r);
@@ -519,7 +519,7 @@ static void test_all_large_layers_are_cut_when_asked(void **state)
     struct arena arena;
     struct soma_scheduled out;
     struct dse_error err = {0};
-    struct soma_part_rule rule = {1 << 20, 1, 0, 0.65, 0, NULL, true, false};
+    struct soma_part_rule rule = {1 << 20, 8, 0, 0.65, 0, NULL, true, false};
     (void)state;
     arena_init(&arena);
     assert_int_equal(network_read("experiments/networks/resnet50.yaml", &network, &err), DSE_OK);
@@ -542,7 +542,7 @@ static void test_soma_plus_leaves_out_too_many_parts(void **state)
     struct schedule_run r;
     struct soma_scheduled given, out;
     struct dse_error err = {0};
-    const struct soma_part_rule smaller = {4 << 20, 1, 0, 0.35, 0, NULL, false, false};
+    const struct soma_part_rule smaller = {4 << 20, 8, 0, 0.35, 0, NULL, false, false};
     (void)state;
     schedule_run_open_on(&r, &engine_soma_plus, "experiments/networks/llama3_8b_decode4096.yaml",
                          "simba_fused", NULL, 0);

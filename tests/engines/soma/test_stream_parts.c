@@ -27,7 +27,7 @@ static struct stream_parts parts_of(uint32_t streams, double share, uint64_t sta
 {
     const struct core_scheduler core = {&share, share_of};
     const struct soma_part_rule rule = {.buffer_byte = 128 * KIB,
-                                        .word_byte = 1,
+                                        .word_bit = 8,
                                         .streams = streams,
                                         .share = SOMA_PART_SHARE,
                                         .stay_word = stay_word,

@@ -141,7 +141,7 @@ static void test_scheduler_is_the_one_chosen(void **state)
     for (int compat = 0; compat < 2; compat++) {
         assert_int_equal(open_on(&f, "soma_edge", SOMA_CORE_ARRAY, compat), DSE_OK);
         assert_int_equal(core_array_cost(&f.made.pricer->array, &tile, compat, &cost, &f.err), DSE_OK);
-        assert_int_equal(f.made.pricer->word_byte, 1);
+        assert_int_equal(f.made.pricer->word_bit, 8);
         assert_answers(&f, cost);
     }
     assert_int_equal(open_on(&f, "simba_fused", SOMA_CORE_RANDOM, false), DSE_OK);

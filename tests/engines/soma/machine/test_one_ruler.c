@@ -244,7 +244,7 @@ static void check_words(struct fixture *f, const struct fused_schedule *fused, u
     must(layer_problem(layer, f->made.search.context.batch, &own, &f->err), &f->err);
     for (uint32_t i = 0; i < fused->n_tensor; i++)
         if (fused->tensor[i].layer == l)
-            moved[fused->tensor[i].kind] += (double)fused->tensor[i].byte / f->split.word_byte;
+            moved[fused->tensor[i].kind] += (double)fused->tensor[i].byte * 8 / f->split.word_bit;
     const double in = words_of(&own, TENSOR_INPUT), weight = words_of(&own, TENSOR_WEIGHT);
     check_near(f, "words of outputs", moved[FUSED_OFMAP], words_of(&own, TENSOR_OUTPUT));
     if (f->split.streams >> TENSOR_WEIGHT & 1u)

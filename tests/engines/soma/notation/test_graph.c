@@ -116,7 +116,7 @@ static void check_network(const char *network, const char *table)
                      layer_type_text(layer->type));
         check_shape(&row, layer);
         check_producers(&row, &c.graph);
-        expect(&row, "weights", c.graph.weight_byte[row.layer], number(&row, 16));
+        expect(&row, "weights", c.graph.weight_word[row.layer], number(&row, 16));
         expect(&row, "classifier", c.graph.classifier[row.layer], strcmp(row.field[0], "FC") == 0);
         if (layer->type == LAYER_TRANSPOSE)
             assert_string_equal(layer->permute, row.field[18]);

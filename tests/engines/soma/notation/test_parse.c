@@ -118,10 +118,41 @@ static void test_parse_equals_every_oracle(void **state)
     }
 }
 
+/* A 3x3 convolution of 1 to 3 channels on 5 x 5 without padding: 25, 27 and 27 elements. */
+static void test_tensors_are_of_whole_bytes(void **state)
+{
+    static const struct {
+        uint32_t word_bit;
+        uint64_t input, weight, output;
+    } row[] = {
+        {8, 25, 27, 27}, {16, 50, 54, 54}, {12, 38, 41, 41}, /* 37.5, 40.5 */
+        {4, 13, 14, 14},                                     /* 12.5, 13.5 */
+        {1, 4, 4, 4},                                        /* 3.125, 3.375 */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct soma_case c;
+        soma_case_open(&c, "tests/known/soma/conv_odd.yaml", 1 << 20);
+        c.context.compat = false;
+        c.graph.word_bit = row[i].word_bit;
+        const struct soma_lfa lfa = soma_case_lfa(&c, "cut 1 A");
+        assert_true(soma_case_parse(&c, &lfa));
+        assert_int_equal(c.schedule.n_tensor, 3);
+        const uint64_t byte[] = {
+            [FUSED_IFMAP] = row[i].input, [FUSED_WEIGHT] = row[i].weight, [FUSED_OFMAP] = row[i].output};
+        for (uint32_t t = 0; t < 3; t++) {
+            assert_int_equal(c.schedule.tensor[t].byte, byte[c.schedule.tensor[t].kind]);
+            assert_int_equal(c.schedule.tensor[t].dram_byte, byte[c.schedule.tensor[t].kind]);
+        }
+        soma_case_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_equals_every_oracle),
+        cmocka_unit_test(test_tensors_are_of_whole_bytes),
     };
     return cmocka_run_group_tests_name("soma parser", tests, NULL, NULL);
 }

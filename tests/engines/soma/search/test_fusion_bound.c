@@ -38,6 +38,8 @@ static void open_streams(struct bound_case *b, const char *path, bool compat, ui
     soma_case_open(&b->c, path, buffer_byte);
     b->c.context.compat = compat;
     b->c.context.batch = batch;
+    if (!compat && (streams || batch > 1))
+        b->c.graph.word_bit = streams ? 12 : 4;
     if (streams)
         soma_case_stream(&b->c, streams);
     soma_case_cache(&b->c);

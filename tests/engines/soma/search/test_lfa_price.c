@@ -35,6 +35,8 @@ static void open_case(struct price_case *c, const char *network, uint32_t batch,
     c->base.context.core = core_cached_scheduler(&c->cached);
     c->base.context.batch = batch;
     c->base.context.compat = compat;
+    if (!compat && batch > 1)
+        c->base.graph.word_bit = streams ? 12 : 4; /* tensors of an odd number are rounded up */
     if (streams)
         soma_case_stream(&c->base, streams);
     c->search = soma_case_search(&c->base, BUFFER_BYTE, 16);
