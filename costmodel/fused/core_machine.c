@@ -306,9 +306,9 @@ static enum dse_status find_home(const struct architecture *arch, uint32_t *foun
     return DSE_OK;
 }
 
-/* What a byte, which may be a part of a word or several, costs each way: the DRAM's access and its network, which has no hops above one buffer; of a
- * tensor in the buffer also the buffer's write, both ways. A streamed output that comes back as a partial sum
- * is read, too. */
+/* What a byte (words may have any number of bits) costs each way: the DRAM's access and its network, which
+ * has no hops above one buffer; of a tensor in the buffer also the buffer's write, both ways. A streamed
+ * output that comes back as a partial sum is read, too. */
 static void set_energies(const struct architecture *arch, const struct storage_level *home,
                          struct core_split *split)
 {

@@ -43,8 +43,8 @@ double soma_search_layers(const struct soma_search *search);
 bool soma_search_is_large(const struct soma_search *search);
 
 /* Whether a schedule of so many parts (soma_price) of such a network is no more than parsed and priced with
- * double buffering: to search its DRAM order takes a kilobyte for each of them, and the rounds there are for so
- * many find nothing. */
+ * double buffering: to search its DRAM order takes a kilobyte for each of them, and the rounds that there are
+ * for so many find nothing. */
 bool soma_search_is_vast(const struct soma_search *search, uint64_t n_part);
 
 /* When the time of the search is over, on clock_wall_s; 0: never. */
