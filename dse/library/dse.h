@@ -163,7 +163,8 @@ DSE_PUBLIC void dse_scratch_free(struct dse_scratch *scratch);
 /* Price n mappings: `row` (n, width), `metric` (m) numbers of dse_metric, NULL: the first m. Fills `value`
  * (n, m), NaN where a metric is not known, and everywhere in a row of a mapping that does not fit, or that
  * is none (dse_explain says why); `n_fit` (may be NULL) is how many do. bound_*_ratio are over the bounds of
- * dse_bounds, where they hold. The numbers are those of `dse eval`. */
+ * dse_bounds, where they hold. The numbers are those of `dse sample`, and of `dse eval`, which adds energies
+ * up in another order: the last digit may differ. */
 DSE_PUBLIC int dse_evaluate(const struct dse_layer *layer, struct dse_scratch *scratch, size_t n,
                             const int32_t *row, size_t width, const uint32_t *metric, size_t m, double *value,
                             size_t *n_fit, char *error, size_t error_size);

@@ -117,7 +117,7 @@ static enum dse_status prepare(const struct architecture *arch, const struct net
         if (search->asked->constraints)
             DSE_TRY(read_constraints(search, arch, err));
     }
-    return solve_takes(&search->settings, &search->workload, arch, err);
+    return solve_takes(&search->settings, &search->workload, arch, search->cancel, err);
 }
 
 static enum dse_status schedule(const struct search *search, const struct architecture *arch,

@@ -154,7 +154,8 @@ static bool takes(const struct asking *asking, size_t e, const struct machine *m
         return solve_takes_machine(settings, &machine->arch, why) == DSE_OK;
     if (mapper && work->unmapped.text[0])
         *why = work->unmapped;
-    else if (solve_takes(settings, mapper ? &work->mapped : &work->whole, &machine->arch, why) == DSE_OK)
+    else if (solve_takes(settings, mapper ? &work->mapped : &work->whole, &machine->arch, NULL, why) ==
+             DSE_OK)
         return true;
     return false;
 }

@@ -30,8 +30,9 @@ static enum dse_status solve_each(const struct solve_settings *settings, const s
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_thread) reduction(+ : n_cut)
     for (int p = 0; p < n_problem; p++) {
         struct arena own;
+        const bool over = cancel && atomic_load_explicit(cancel, memory_order_relaxed);
         arena_init(&own);
-        n_cut += solve_task(settings, &workload->problem[p], arch, cancel, &own, &out->result[p]) != DSE_OK;
+        n_cut += over || solve_task(settings, &workload->problem[p], arch, cancel, &own, &out->result[p]);
         arena_free(&own);
     }
     if (settings->front) {

@@ -419,7 +419,7 @@ static enum dse_status takes_problem(const struct solve_settings *s, const struc
 }
 
 enum dse_status solve_takes(const struct solve_settings *s, const struct workload *workload,
-                            const struct architecture *arch, struct dse_error *err)
+                            const struct architecture *arch, const atomic_int *cancel, struct dse_error *err)
 {
     enum dse_status status = solve_takes_machine(s, arch, err);
     if (status == DSE_OK && solve_is_scheduler(s)) {
@@ -430,7 +430,9 @@ enum dse_status solve_takes(const struct solve_settings *s, const struct workloa
     arena_init(&arena);
     for (uint32_t p = 0; status == DSE_OK && p < workload->n_problem; p++) {
         arena_reset(&arena);
-        status = takes_problem(s, workload, p, arch, &arena, err);
+        status = cancel && atomic_load_explicit(cancel, memory_order_relaxed)
+                     ? dse_fail(err, DSE_INTERRUPTED, "interrupted")
+                     : takes_problem(s, workload, p, arch, &arena, err);
     }
     arena_free(&arena);
     return status;

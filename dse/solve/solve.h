@@ -112,10 +112,11 @@ DSE_MUST_CHECK enum dse_status solve_takes_machine(const struct solve_settings *
                                                    const struct architecture *arch, struct dse_error *err);
 
 /* Does it take all of the point: the whole network, or every one of the layers that it would search? Asks
- * without a search; errors as above and of solve_constraints, the sentence names the layer. */
+ * without a search; errors as above and of solve_constraints, the sentence names the layer. DSE_INTERRUPTED
+ * soon after `cancel` (may be NULL) is set. */
 DSE_MUST_CHECK enum dse_status solve_takes(const struct solve_settings *settings,
                                            const struct workload *workload, const struct architecture *arch,
-                                           struct dse_error *err);
+                                           const atomic_int *cancel, struct dse_error *err);
 
 bool solve_is_scheduler(const struct solve_settings *settings);
 

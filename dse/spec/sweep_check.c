@@ -242,11 +242,12 @@ static enum dse_status try_option(const struct sweep *sweep, const struct spec_o
         const size_t o = option_of(given, point.settings.engine);
         if (!is_there || o == point.settings.engine->n_option)
             continue;
-        if (solve_takes(&point.settings, point.workload, &machine.arch, &why) == DSE_OK)
+        if (solve_takes(&point.settings, point.workload, &machine.arch, NULL, &why) == DSE_OK)
             return DSE_OK;
         point.settings.option[o] = point.settings.engine->option[o].standard;
         point.settings.option_set &= ~(UINT64_C(1) << o);
-        if (!blamed.text[0] && solve_takes(&point.settings, point.workload, &machine.arch, &other) == DSE_OK)
+        if (!blamed.text[0] &&
+            solve_takes(&point.settings, point.workload, &machine.arch, NULL, &other) == DSE_OK)
             blamed = why;
     }
     return blamed.text[0] ? spec_fail(sweep->spec, &given->value, err, "%s: %s", given->name, blamed.text)
@@ -286,7 +287,7 @@ void sweep_refused(const struct sweep *sweep, struct reason_groups *groups)
         struct dse_error why = {0};
         size_t p;
         if (ask(sweep, i, &machine, &point, &p) &&
-            solve_takes(&point.settings, point.workload, &machine.arch, &why) != DSE_OK)
+            solve_takes(&point.settings, point.workload, &machine.arch, NULL, &why) != DSE_OK)
             add_reason(sweep, p, why.text, groups);
     }
 }

@@ -95,8 +95,10 @@ class Prices(unittest.TestCase):
                     file.write(row["mapping"])
                 summary = dict(csv.reader(io.StringIO(said("eval", "simba", "resnet50:conv1", path, "-r", "summary", "-f", "csv", *self.where))))
                 mine = self.layer.evaluate(row["mapping"])
-                for name in ("latency_cycle", "energy_j", "utilization"):
+                for name in ("latency_cycle", "utilization"):
                     self.assertEqual(float(summary[name]), mine[name])
+                # dse eval adds up the plain evaluation's parts: another order, as in tests of the fast one
+                self.assertLess(abs(float(summary["energy_j"]) / mine["energy_j"] - 1), 1e-14)
 
     def test_threads_get_the_same(self):
         rows = self.layer.draw(200, seed=5)

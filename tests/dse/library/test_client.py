@@ -68,7 +68,7 @@ def built(folder, *flags):
 
 
 def agrees(client, folder):
-    """Mappings, and the search, priced by the program and by the client: the same numbers, bit by bit."""
+    """Mappings, and the search, priced by the program and by the client: the same numbers."""
     command = ("simba", "resnet50", "conv1")
     where = ["--set", "=".join(SET)]
     _, out, err = run(DSE, "sample", *command, "-n", "200", "-s", "3", "--search-bypass", "--mapping", *where)
@@ -87,8 +87,9 @@ def agrees(client, folder):
             file.write(row["mapping"])
         _, said, err = run(DSE, "eval", "simba", "resnet50:conv1", path, "-r", "summary", "-f", "csv", *where)
         summary = dict(csv.reader(io.StringIO(said)))
-        check("dse eval and the client agree",
-              (float(summary["latency_cycle"]), float(summary["energy_j"])) == price[:2], f"{price} {said} {err}")
+        # dse eval adds up the plain evaluation's parts, in another order
+        check("dse eval and the client agree", float(summary["latency_cycle"]) == price[0] and
+              abs(float(summary["energy_j"]) / price[1] - 1) < 1e-14, f"{price} {said} {err}")
     found = dict(line.split("=", 1) for line in out.splitlines()[200:])
     _, said, err = run(DSE, "map", "simba", "resnet50", "-l", "conv1", "-e", "random", "-n", "200", "-f", "csv", *where)
     mapped = next(csv.DictReader(io.StringIO(said)))
