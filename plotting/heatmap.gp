@@ -6,12 +6,17 @@
 #   dse_n_x, dse_n_y, dse_low, dse_high, dse_log, dse_print, dse_fine (too many cells for boxes: draw images)
 #   dse_n_panel, panel_left[], panel_right[], panel_top[], panel_bottom[] (screen), panel_ticks_x[], panel_ticks_y[],
 #   panel_title[]
-#   $cells, one index per panel: x y value look text ink mark
-#     look 0 value, 1 infeasible, 2 failed, 3 not computed; mark 1 best of the panel, 2 best of all
+#   $cells, one index per panel: x y value look text ink mark rgb
+#     look 0 value, 1 infeasible, 2 failed, 3 not computed, 4 nothing to compare with; mark 1 best of the panel, 2 best of all
+#   dse_palette: 0 values, 1 ratios (less is better), 2 ratios (more is), 3 rgb, the 8th column, with dse_n_winner, winner_name[],
+#   winner_rgb[] in place of the colour scale
 
 # Viridis (S. van der Walt, N. Smith; CC0): even steps for every kind of colour vision, and in grey.
 set palette defined (0 '#440154', 1 '#482878', 2 '#3e4a89', 3 '#31688e', 4 '#26828e', 5 '#1f9e89', \
     6 '#35b779', 7 '#6ece58', 8 '#b5de2b', 9 '#fde725')
+# Ratios: better than 1 is blue, worse is red (RdBu of C. Brewer's palettes, told apart with every kind of colour vision).
+if (dse_palette == 1) set palette defined (0 '#2166ac', 1 '#67a9cf', 2 '#d1e5f0', 3 '#f7f7f7', 4 '#fddbc7', 5 '#ef8a62', 6 '#b2182b')
+if (dse_palette == 2) set palette defined (0 '#b2182b', 1 '#ef8a62', 2 '#fddbc7', 3 '#f7f7f7', 4 '#d1e5f0', 5 '#67a9cf', 6 '#2166ac')
 if (!dse_fine) set datafile missing 'NaN' # an image must have all of its cells
 unset key
 unset colorbox
@@ -73,10 +78,24 @@ if (dse_has_missing) {
         fs solid border rgb '#bbbbbb' fc rgb '#eeeeee'
     set label 17 'not computed' at screen legend + pt_x(17), screen legend_y + pt_y(4) left font ',7.5'
 }
+if (dse_has_missing) { legend = legend + pt_x(84) }
+if (dse_has_unmatched) {
+    set object 18 rectangle from screen legend, screen legend_y to screen legend + box_w, screen legend_y + box_h \
+        fs pattern 2 border rgb '#bbbbbb' fc rgb '#bbbbbb'
+    set label 18 'nothing to compare with' at screen legend + pt_x(17), screen legend_y + pt_y(4) left font ',7.5'
+}
 last_row_bottom = panel_bottom[dse_n_panel]
 bar_left = panel_right[dse_columns] + pt_x(14)
-set colorbox vertical user origin bar_left, last_row_bottom + 0.0 size pt_x(11), panel_top[1] - last_row_bottom
-set cblabel dse_colour_title font ',9' offset 0.8,0
+if (dse_palette == 3) {
+    set label 6 dse_colour_title at screen bar_left, screen panel_top[1] - pt_y(5) left font ',8.5'
+    do for [i = 1:dse_n_winner] {
+        set object 20 + i rectangle from screen bar_left, screen panel_top[1] - pt_y(16 + 14 * i) \
+            to screen bar_left + box_w, screen panel_top[1] - pt_y(7 + 14 * i) fs solid noborder fc rgb int(winner_rgb[i])
+        set label 20 + i winner_name[i] at screen bar_left + pt_x(17), screen panel_top[1] - pt_y(11 + 14 * i) left font ',8'
+    }
+}
+if (dse_palette != 3) set colorbox vertical user origin bar_left, last_row_bottom + 0.0 size pt_x(11), panel_top[1] - last_row_bottom
+set cblabel (dse_palette == 3 ? '' : dse_colour_title) font ',9' offset 0.8,0
 set cbtics font ',8' tc rgb 'black' scale 0.4 offset -0.5,0
 
 do for [p = 1:dse_n_panel] {
@@ -93,10 +112,12 @@ do for [p = 1:dse_n_panel] {
     if (panel_ticks_x[p]) { eval dse_x_ticks; set xtics font ',8' tc rgb 'black' offset 0,0.3 } else { unset xtics }
     if (panel_ticks_y[p]) { eval dse_y_ticks; set ytics font ',8' tc rgb 'black' offset 0.8,0 } else { unset ytics }
     # An image takes seconds for a million cells, boxes take minutes. Grey: not computed (light), infeasible, failed (dark).
-    grey(look) = look == 3 ? 238 : look == 1 ? 170 : 90
+    grey(look) = look == 4 ? 205 : look == 3 ? 238 : look == 1 ? 170 : 90
+    part(rgb, n) = int(rgb) / n % 256
     if (dse_fine) {
         plot $cells index p-1 using 1:2:($4 == 0 ? $3 : dse_low) with image, \
-            '' index p-1 using 1:2:(grey($4)):(grey($4)):(grey($4)):($4 > 0 ? 255 : 0) with rgbalpha, \
+            '' index p-1 using 1:2:($4 == 0 ? part($8, 65536) : grey($4)):($4 == 0 ? part($8, 256) : grey($4)):\
+                ($4 == 0 ? part($8, 1) : grey($4)):($4 > 0 || dse_palette == 3 ? 255 : 0) with rgbalpha, \
             '' index p-1 using ($7 > 0 ? $1 : NaN):2 with points pt 6 ps 1.2 lw 3.2 lc rgb 'black', \
             '' index p-1 using ($7 == 1 ? $1 : NaN):2 with points pt 6 ps 1.2 lw 1.6 lc rgb 'white', \
             '' index p-1 using ($7 == 2 ? $1 : NaN):2 with points pt 6 ps 1.2 lw 2.0 lc rgb '#ff7f2a'
@@ -107,7 +128,11 @@ do for [p = 1:dse_n_panel] {
                 fs pattern 4 border rgb '#bbbbbb', \
             '' index p-1 using ($4 == 2 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#999999' lw 0.5 \
                 fs pattern 1 border rgb '#bbbbbb', \
-            '' index p-1 using ($4 == 0 ? $1 : NaN):2:(0.5):(0.5):3 with boxxyerror fc palette lw 0.6 \
+            '' index p-1 using ($4 == 4 ? $1 : NaN):2:(0.5):(0.5) with boxxyerror fc rgb '#bbbbbb' lw 0.5 \
+                fs pattern 2 border rgb '#bbbbbb', \
+            '' index p-1 using ($4 == 0 && dse_palette < 3 ? $1 : NaN):2:(0.5):(0.5):3 with boxxyerror fc palette lw 0.6 \
+                fs solid border rgb 'white', \
+            '' index p-1 using ($4 == 0 && dse_palette == 3 ? $1 : NaN):2:(0.5):(0.5):8 with boxxyerror lc rgb variable lw 0.6 \
                 fs solid border rgb 'white', \
             '' index p-1 using ($7 > 0 ? $1 : NaN):2:(mark_w):(mark_h) with boxxyerror lc rgb 'black' \
                 lw 3.2 fs empty, \
@@ -119,7 +144,7 @@ do for [p = 1:dse_n_panel] {
     }
     if (p == 1) {
         unset colorbox
-        do for [i = 1:20] { unset label i; unset object i }
+        do for [i = 1:50] { unset label i; unset object i }
     }
 }
 unset multiplot

@@ -44,8 +44,8 @@ static void plot_defaults(const char *h5, struct arena *arena, struct yaml_doc *
         options->kind = plot_kind_find(kind->text);
 }
 
-/* --kind. x and y of the specification are for its own kind: to another they would be panels or bars; so are
- * metrics that the kind asked for cannot show. */
+/* --kind; comparisons are heatmaps. x and y of the specification are for its own kind: to another they would
+ * be panels or bars; so are metrics that the kind asked for cannot show. */
 static enum dse_status read_kind(const struct cli_args *args, struct plot_options *options,
                                  struct dse_error *err)
 {
@@ -53,9 +53,10 @@ static enum dse_status read_kind(const struct cli_args *args, struct plot_option
     const char *const *names = plot_kind_names(&n);
     DSE_TRY(cli_choice(args, "kind", names, n, 0, &index, err));
     const struct plot_kind *said = options->kind;
-    if (!cli_value(args, "kind"))
+    const bool compares = cli_has(args, "relative") || cli_has(args, "winner");
+    if (!cli_value(args, "kind") && !(compares && said && !(said->traits & PLOT_COMPARES)))
         return DSE_OK;
-    options->kind = plot_kind_at(index);
+    options->kind = cli_value(args, "kind") ? plot_kind_at(index) : plot_kind_find("heatmap");
     if (options->kind != said && (said || !(options->kind->traits & PLOT_TWO_AXES)))
         options->x = options->y = NULL;
     if (plot_kind_takes(options->kind, options->metric, NULL) != DSE_OK)
@@ -77,6 +78,8 @@ static enum dse_status read_plot_options(const struct cli_args *args, const char
         return dse_fail(err, DSE_BAD_USAGE, "--layer is of figures of kind front");
     if (cli_value(args, "color") && (!options->kind || !(options->kind->traits & PLOT_METRICS)))
         return dse_fail(err, DSE_BAD_USAGE, "--color is of figures of kind scatter");
+    options->relative = cli_value(args, "relative");
+    options->winner = cli_value(args, "winner");
     options->max_facet = (size_t)facets;
     options->keep_script = cli_has(args, "keep-script");
     options->where = where;
@@ -132,6 +135,9 @@ static const struct cli_option plot_option_table[] = {
      "the vertical axis; of lines and convergence: a line for each of its values; of scatter: a metric "
      "(default energy_j)"},
     {"color", 0, "AXIS", "of kind scatter: a colour for each of its values (default: engine), or none"},
+    {"relative", 0, "AXIS=VALUE",
+     "a heatmap of each cell over the one with this value: engine=cocco; below 1 is less"},
+    {"winner", 0, "AXIS", "a heatmap of which value of this axis is best, and by how much over the second"},
     {"layer", 'l', "NAME", "of kind front: the front of this layer in place of the network's"},
     {"where", 'w', "AXIS=VALUE", "only this slice: PE.mesh=4x4, DRAM.bandwidth='8 GB/s'; repeatable"},
     {"facets", 0, "N", "at most so many panels (default 12)"},
@@ -161,6 +167,8 @@ const struct cli_command command_plot = {
             "  dse plot output/quickstart.h5 -m energy_j -w PE.mesh=4x4 -o energy.pdf\n"
             "  dse plot output/quickstart.h5 -k breakdown -w PE.mesh=4x4 -o bars.svg\n"
             "  dse plot out.h5 -k scatter -x area_mm2 -y edp_js --color engine -o front.pdf\n"
+            "  dse plot soma.h5 cocco.h5 --relative engine=cocco -o gain.pdf\n"
+            "  dse plot out.h5 --winner engine -m energy_j -o winner.pdf\n"
             "  dse plot fronts.h5 -k front -l conv1 -o conv1.png\n"
             "  dse plot stage1.h5 stage2.h5 -o stalls.pdf\n"
             "  dse plot schedule.yaml --arch soma_edge -o graph.png\n",

@@ -253,11 +253,7 @@ static enum dse_status join_axes(struct cube_join *join, struct arena *arena, st
     for (size_t i = 0; (name = differing(join, i)) && n < RESULT_AXIS_MAX; i++) {
         struct result_coordinate *c = arena_alloc(arena, 1, sizeof *c);
         DSE_TRY(arena_check(arena, "the axes", err));
-        char *words = arena_copy_text(arena, name, strlen(name));
-        DSE_TRY(arena_check(arena, "the axes", err));
-        if (words[0] >= 'a' && words[0] <= 'z')
-            words[0] = (char)(words[0] - 'a' + 'A'); /* as names of other axes on figures: "Engine" */
-        *c = (struct result_coordinate){.name = name, .unit = "", .long_name = words};
+        *c = (struct result_coordinate){.name = name, .unit = "", .long_name = name};
         axis[n] = (struct result_axis){1, 1, c};
         DSE_TRY(join_axis(join, n, &join->part[0], &axis[n], arena, err));
         n++;

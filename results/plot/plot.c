@@ -240,6 +240,8 @@ static bool wants_lines(const struct plot_data *data, const struct plot_options 
 {
     char word[PLOT_LABEL_MAX];
     size_t n_free = 0, n_engine = 0;
+    if (options->relative || options->winner)
+        return false;
     if (options->metric && plot_metric_word(options->metric, 1, word, sizeof word))
         return true;
     for (size_t a = 0; a < data->schema.n_axis; a++) {
@@ -263,6 +265,9 @@ enum dse_status plot_draw(const char *h5_path, const char *figure_path, const st
     }
     text_init(&job.script);
     enum dse_status status = plot_data_open(&job.data, h5_path, options, err);
+    if (status == DSE_OK && (options->relative || options->winner) && kind && !(kind->traits & PLOT_COMPARES))
+        status = dse_fail(err, DSE_BAD_USAGE,
+                          "--relative and --winner are of heatmaps, not of figures of kind %s", kind->name);
     if (status == DSE_OK && kind && options->n_file > 1 && (kind->traits & PLOT_ONE_FILE))
         status =
             dse_fail(err, DSE_BAD_USAGE,

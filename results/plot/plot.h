@@ -43,6 +43,8 @@ struct plot_options {
     /* (n_file) where the sweep lies in several: all of them, the one to draw first */
     const struct cube_file *file;
     size_t n_file;
+    const char *relative;     /* of kind heatmap: "axis=value", values over that one's */
+    const char *winner;       /* of kind heatmap: an axis, its best value in each cell */
     const char *layer;        /* of kind front: its front in place of the network's */
     const char *const *where; /* (n_where) "axis=value" or "axis=label": keep only this slice */
     size_t n_where;

@@ -81,33 +81,41 @@ enum dse_status plot_read_metric(struct plot_data *data, const char *name, const
     return DSE_OK;
 }
 
-/* "axis=value": the value as in the CSV or as on a figure. */
-static enum dse_status fix_where(struct plot_data *data, const char *where, struct dse_error *err)
+enum dse_status plot_find_value(struct plot_data *data, const char *where, struct plot_axis *at,
+                                uint32_t *position, struct dse_error *err)
 {
     char name[256], text[PLOT_LABEL_MAX];
     const char *equals = strchr(where, '=');
-    struct plot_axis at;
     if (!equals || equals == where || (size_t)(equals - where) >= sizeof name)
         return dse_fail(err, DSE_BAD_USAGE, "'%s' should be axis=value", where);
     memcpy(name, where, (size_t)(equals - where));
     name[equals - where] = '\0';
-    DSE_TRY(plot_find_axis(data, name, &at, err));
-    const struct result_axis *axis = axis_of(data, at.axis);
-    const struct result_coordinate *c = &axis->coordinate[at.coordinate];
+    DSE_TRY(plot_find_axis(data, name, at, err));
+    const struct result_axis *axis = axis_of(data, at->axis);
+    const struct result_coordinate *c = &axis->coordinate[at->coordinate];
     const char **known = arena_alloc(&data->arena, axis->n_value, sizeof *known);
     DSE_TRY(arena_check(&data->arena, "the figure", err));
     for (size_t i = 0; i < axis->n_value; i++) {
         int hit = strcmp(coordinate_text(c, i, text, sizeof text), equals + 1) == 0;
         coordinate_label(c, i, text, sizeof text);
         if (hit || strcmp(text, equals + 1) == 0) {
-            data->is_fixed[at.axis] = true;
-            data->fixed[at.axis] = (uint32_t)i;
+            *position = (uint32_t)i;
             return DSE_OK;
         }
         known[i] = arena_copy_text(&data->arena, text, strlen(text));
     }
     DSE_TRY(arena_check(&data->arena, "the figure", err));
     return unknown_name(data, name, equals + 1, known, axis->n_value, err);
+}
+
+static enum dse_status fix_where(struct plot_data *data, const char *where, struct dse_error *err)
+{
+    struct plot_axis at;
+    uint32_t position;
+    DSE_TRY(plot_find_value(data, where, &at, &position, err));
+    data->is_fixed[at.axis] = true;
+    data->fixed[at.axis] = position;
+    return DSE_OK;
 }
 
 enum dse_status plot_data_open(struct plot_data *data, const char *path, const struct plot_options *options,

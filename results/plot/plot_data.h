@@ -34,7 +34,7 @@ struct plot_data {
     struct plot_axis x, y;
     size_t facet[RESULT_AXIS_MAX]; /* (n_facet) axes that are neither fixed nor x nor y */
     size_t n_facet;
-    char note[96]; /* what else to say of all that is shown, or "" */
+    char note[192]; /* what else to say of all that is shown, or "" */
 };
 
 /* Open the cube or cubes, fix what `where` and axes of length 1 fix. Release with plot_data_close,
@@ -42,6 +42,12 @@ struct plot_data {
 DSE_MUST_CHECK enum dse_status plot_data_open(struct plot_data *data, const char *path,
                                               const struct plot_options *options, struct dse_error *err);
 void plot_data_close(struct plot_data *data);
+
+/* Where on which axis "axis=value" is, the value as in the CSV or as on a figure. DSE_BAD_USAGE,
+ * DSE_BAD_INPUT. */
+DSE_MUST_CHECK enum dse_status plot_find_value(struct plot_data *data, const char *where,
+                                               struct plot_axis *axis, uint32_t *position,
+                                               struct dse_error *err);
 
 /* Read the metric that is shown, the first of the options'. DSE_BAD_INPUT. */
 DSE_MUST_CHECK enum dse_status plot_data_metric(struct plot_data *data, const struct plot_options *options,

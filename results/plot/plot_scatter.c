@@ -7,20 +7,11 @@
 
 #include "base/text.h"
 #include "results/front/pareto_front.h"
+#include "results/plot/plot_colours.h"
 #include "results/plot/plot_gnuplot.h"
 #include "results/plot/plot_kinds.h"
 
 enum { WORD_MAX = 24, LEGEND_MAX = 12, SHOWN_LABEL_MAX = 40, SHAPES = 5 };
-
-/* Okabe and Ito's colours: told apart with every kind of colour vision. */
-static const unsigned word_rgb[] = {0x0072b2, 0xe69f00, 0x009e73, 0xd55e00,
-                                    0xcc79a7, 0x56b4e9, 0x000000, 0x999999};
-enum { WORD_RGB = sizeof word_rgb / sizeof word_rgb[0] };
-
-/* Viridis (S. van der Walt, N. Smith; CC0) for numbers, without its pale end. */
-static const unsigned number_rgb[] = {0x440154, 0x482878, 0x3e4a89, 0x31688e, 0x26828e,
-                                      0x1f9e89, 0x35b779, 0x6ece58, 0xb5de2b};
-enum { NUMBER_RGB = sizeof number_rgb / sizeof number_rgb[0] };
 
 struct scatter {
     const struct metric *metric[2];
@@ -155,23 +146,9 @@ static enum dse_status put_front(struct plot_job *job, struct scatter *s, size_t
 
 /* ---------------------------------------- colours and names */
 
-static unsigned mix(unsigned one, unsigned other, double share)
-{
-    unsigned rgb = 0;
-    for (int shift = 0; shift <= 16; shift += 8) {
-        const double a = (double)(one >> shift & 255), b = (double)(other >> shift & 255);
-        rgb |= (unsigned)lround(a + (b - a) * share) << shift;
-    }
-    return rgb;
-}
-
 static unsigned rgb_of(const struct scatter *s, size_t series)
 {
-    if (!s->by_number)
-        return word_rgb[series % WORD_RGB];
-    const double at = (double)series / (double)(s->n_series - 1) * (NUMBER_RGB - 1);
-    const size_t below = (size_t)at < NUMBER_RGB - 1 ? (size_t)at : NUMBER_RGB - 2;
-    return mix(number_rgb[below], number_rgb[below + 1], at - (double)below);
+    return plot_colour(s->by_number, series, s->n_series);
 }
 
 /* Words have shapes besides, for print without colour; no two of WORD_MAX have both alike. */
@@ -253,8 +230,8 @@ static void put_points(struct plot_job *job, const struct scatter *s)
                 const bool strong = s->on_front[at] || !s->has_front;
                 text_append(script, "%.9g %.9g %u %zu %d\n", s->value[0][s->cell[at]] * s->factor[0],
                             s->value[1][s->cell[at]] * s->factor[1],
-                            strong ? rgb_of(s, i) : mix(rgb_of(s, i), 0xffffff, 0.45), shape_of(s, i),
-                            s->on_front[at]);
+                            strong ? rgb_of(s, i) : plot_colour_mix(rgb_of(s, i), 0xffffff, 0.45),
+                            shape_of(s, i), s->on_front[at]);
             }
         }
         text_append(script, "\n\n");

@@ -85,7 +85,7 @@ _dse_value() {
         map--format) _dse_reply 'table yaml csv json vector' "$word" ;;
         status--format) _dse_reply 'table json csv' "$word" ;;
         watch--format) _dse_reply 'table json' "$word" ;;
-        *--by | plot--color) _dse_reply "$(_dse_columns | sed '/^status$/,$d')" "$word" ;;
+        *--by | plot--color | plot--winner) _dse_reply "$(_dse_columns | sed '/^status$/,$d')" "$word" ;;
         eval--format | list--format | pareto--format) _dse_reply 'table csv json' "$word" ;;
         list--architecture) _dse_files "$(_dse_names "$program" architectures)" "$word" ;;
         list--network) _dse_files "$(_dse_names "$program" networks)" "$word" ;;

@@ -66,7 +66,7 @@ check 'two networks by three meshes' plots grid.svg "$folder/nets.h5" -k heatmap
 check 'are six panels' has grid.svg 'dse_n_panel = 6'
 check 'of three columns' has grid.svg 'dse_columns = 3'
 check 'each network has a best' has grid.svg "dse_best_word = 'best of its network'"
-check 'both are marked' test "$(grep -cE '^[01] [01] .* 2$' "$folder/grid.svg.gp")" -eq 2
+check 'both are marked' test "$(grep -cE '^[01] [01] .* 2 0$' "$folder/grid.svg.gp")" -eq 2
 check 'no best of both' has grid.svg "dse_foot = ''"
 check 'one network' plots net.svg "$folder/nets.h5" -k heatmap -x GlobalBuffer.capacity -y engine -w network=alexnet
 check 'has a best of all' has net.svg "dse_best_word = 'best of all'"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`dse plot --kind scatter`: the data of the script are the points of the table, those on the front are the ones that `dse pareto` prints, and
 the line is the edge of what they beat; colours, panels, formats, hostile names; what cannot be drawn is said. Nothing here is a known value.
-Tests: plot_scatter.c, scatter.gp."""
+Tests: plot_scatter.c."""
 import csv
 import io
 import os
