@@ -97,7 +97,7 @@ enum dse_status page_write(struct page_data *data, const struct page_words *word
     put_counts(data, out);
     put_links(data, out);
     DSE_TRY(page_varied(data, words, out, err));
-    page_best_points(data, out);
+    DSE_TRY(page_best_points(data, out, err));
     DSE_TRY(page_map(data, out, err));
     if (!page_is_single(data))
         DSE_TRY(page_front(data, out, err));

@@ -184,6 +184,7 @@
       if (data.title[axis[2]]) lines.push(data.title[axis[2]] + ": " + data[axis[0]][axis[1]]);
     });
     if (at.said) return lines.concat(at.said).join("\n");
+    if (at.note) lines.push(at.note);
     [shown].concat(options.filter(function (option) { return option !== shown && option.isMain; })).forEach(function (option) {
       lines.push(option.name + ": " + number(values(option)[i], option.unit));
     });
@@ -228,11 +229,13 @@
 
   marks.forEach(function (mark, i) {
     var title = mark.querySelector("title"), at = {
+      i: i,
       panel: panels.indexOf(mark.parentNode.parentNode),
       x: Math.round((mark.getAttribute("x") - data.box[0]) / data.box[2]),
       y: ny - 1 - Math.round((mark.getAttribute("y") - data.box[1]) / data.box[3])
     };
     if (/infeasible|failed/.test(mark.getAttribute("class"))) at.said = title.textContent;
+    else at.note = title.textContent.split("; ")[1];
     title.remove(); // the tip says more, and the browser would show both
     place.set(mark, at);
     cell[at.panel + ":" + (at.y * nx + at.x)] = i;
@@ -248,8 +251,8 @@
     svg.addEventListener("blur", hide);
   });
   map.addEventListener("pointermove", function (event) {
-    var i = place.has(event.target) ? marks.indexOf(event.target) : -1;
-    if (i >= 0) show(i, event.clientX, event.clientY); else hide();
+    var at = place.get(event.target);
+    if (at) show(at.i, event.clientX, event.clientY); else hide();
   });
   map.addEventListener("pointerleave", hide);
   pick.addEventListener("change", function () { shown = options[pick.selectedIndex]; draw(); });

@@ -9,12 +9,18 @@
 #include "results/page/page_html.h"
 #include "results/page/page_parts.h"
 
-enum { GROUP_MAX = 100, BREAKDOWN_MAX = 12, LAYER_ROW_MAX = 12, PART_MAX = RESULT_LEVEL_MAX + 8 };
+enum {
+    BEST_MAX = 4,
+    GROUP_MAX = 100,
+    BREAKDOWN_MAX = 12,
+    LAYER_ROW_MAX = 12,
+    PART_MAX = RESULT_LEVEL_MAX + 8
+};
 
 /* ---------------------------------------- the table of the best */
 
 /* What a point may be best in, without doubles: the metric shown, then those that people ask for first. */
-static size_t best_metrics(const struct page_data *data, const struct page_metric *metric[4])
+static size_t best_metrics(const struct page_data *data, const struct page_metric *metric[BEST_MAX])
 {
     static const char *const name[] = {"edp_js", "energy_j", "latency_s"};
     size_t n = 0;
@@ -47,14 +53,14 @@ static size_t shown_metrics(const struct page_data *data, const struct page_metr
     return n;
 }
 
-/* Metrics in which one point is the best share a row. */
+/* Metrics in which one point is the best share a row. `all` (n_in, n_group). */
 static void put_best_rows(const struct page_data *data, size_t group, const struct page_metric *const *in,
-                          size_t n_in, const struct page_metric *const *shown, size_t n_shown,
-                          struct text_buffer *out)
+                          size_t n_in, const size_t *all, const struct page_metric *const *shown,
+                          size_t n_shown, struct text_buffer *out)
 {
-    size_t best[4];
+    size_t best[BEST_MAX];
     for (size_t i = 0; i < n_in; i++)
-        best[i] = page_best(data, in[i], group);
+        best[i] = all[i * data->n_group + group];
     for (size_t i = 0; i < n_in; i++) {
         bool said = best[i] == data->plot.n_cell;
         for (size_t k = 0; k < i; k++)
@@ -76,9 +82,9 @@ static void put_best_rows(const struct page_data *data, size_t group, const stru
     }
 }
 
-void page_best_points(const struct page_data *data, struct text_buffer *out)
+enum dse_status page_best_points(struct page_data *data, struct text_buffer *out, struct dse_error *err)
 {
-    const struct page_metric *in[4], *shown[10];
+    const struct page_metric *in[BEST_MAX], *shown[10];
     const char *title[RESULT_AXIS_MAX + 12] = {"Best in"};
     const size_t n_in = best_metrics(data, in), n_shown = shown_metrics(data, shown);
     size_t n_title = 1 + page_place_titles(data, title + 1);
@@ -89,18 +95,23 @@ void page_best_points(const struct page_data *data, struct text_buffer *out)
     text_append_string(out, "<section id=\"best\">\n<h2>The best points</h2>\n");
     if (n_in == 0) {
         text_append_string(out, "<p>No point has a value.</p></section>\n");
-        return;
+        return DSE_OK;
     }
+    size_t *best = arena_alloc(&data->plot.arena, n_in * data->n_group, sizeof *best);
+    DSE_TRY(arena_check(&data->plot.arena, "the page", err));
+    for (size_t i = 0; i < n_in; i++)
+        page_bests(data, in[i], best + i * data->n_group);
     if (data->n_group > 1)
         text_append_string(
             out, "<p>Of each network and batch, as costs of different work are not compared.</p>\n");
     html_table(out, NULL, title, n_title, n_text);
     for (size_t g = 0; g < data->n_group && g < GROUP_MAX; g++)
-        put_best_rows(data, g, in, n_in, shown, n_shown, out);
+        put_best_rows(data, g, in, n_in, best, shown, n_shown, out);
     html_table_end(out);
     if (data->n_group > GROUP_MAX)
         text_append(out, "<p>... and %zu more.</p>\n", data->n_group - GROUP_MAX);
     text_append_string(out, "</section>\n");
+    return DSE_OK;
 }
 
 /* ---------------------------------------- breakdown */
@@ -249,14 +260,17 @@ static enum dse_status put_layer_latency(struct page_data *data, size_t cell, co
 
 enum dse_status page_breakdown(struct page_data *data, struct text_buffer *out, struct dse_error *err)
 {
-    const struct page_metric *in[4];
+    const struct page_metric *in[BEST_MAX];
     text_append_string(out, "<section id=\"breakdown\">\n<h2>What the best is made of</h2>\n");
     if (best_metrics(data, in) == 0) {
         text_append_string(out, "<p>No point has a value.</p></section>\n");
         return DSE_OK;
     }
+    size_t *best = arena_alloc(&data->plot.arena, data->n_group, sizeof *best);
+    DSE_TRY(arena_check(&data->plot.arena, "the page", err));
+    page_bests(data, in[0], best);
     for (size_t g = 0; g < data->n_group && g < BREAKDOWN_MAX; g++) {
-        const size_t cell = page_best(data, in[0], g);
+        const size_t cell = best[g];
         struct text_buffer where;
         struct place place;
         if (cell == data->plot.n_cell)

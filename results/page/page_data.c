@@ -150,17 +150,19 @@ const struct page_metric *page_metric_find(const struct page_data *data, const c
     return NULL;
 }
 
-size_t page_best(const struct page_data *data, const struct page_metric *metric, size_t group)
+void page_bests(const struct page_data *data, const struct page_metric *metric, size_t *best)
 {
     const int direction = metric_direction(metric->metric);
-    size_t best = data->plot.n_cell;
+    for (size_t g = 0; g < data->n_group; g++)
+        best[g] = data->plot.n_cell;
     for (size_t i = 0; i < data->plot.n_cell; i++) {
-        if (!data->shown[i] || data->group[i] != group || isnan(metric->value[i]))
+        if (!data->shown[i] || isnan(metric->value[i]))
             continue;
-        if (best == data->plot.n_cell || direction * metric->value[i] > direction * metric->value[best])
-            best = i;
+        size_t *of_group = &best[data->group[i]];
+        if (*of_group == data->plot.n_cell ||
+            direction * metric->value[i] > direction * metric->value[*of_group])
+            *of_group = i;
     }
-    return best;
 }
 
 bool page_is_proved(const struct page_data *data, size_t cell)

@@ -53,8 +53,8 @@ void page_data_close(struct page_data *data);
 /* The metric of that name, or NULL when there is none or no point shown has it. */
 const struct page_metric *page_metric_find(const struct page_data *data, const char *name);
 
-/* The best cell of a group by a metric, of equal ones the first; n_cell: none. */
-size_t page_best(const struct page_data *data, const struct page_metric *metric, size_t group);
+/* The best cell of each group by a metric into `best` (n_group), of equal ones the first; n_cell: none. */
+void page_bests(const struct page_data *data, const struct page_metric *metric, size_t *best);
 
 /* Whether every search of the point was proved to be the best. */
 bool page_is_proved(const struct page_data *data, size_t cell);

@@ -60,17 +60,16 @@ static struct page_scale roomy(double low, double high)
 
 /* A point of the front, for sorting. */
 struct step {
-    double latency, energy;
+    double value[N_METRIC]; /* latency, energy, area */
     size_t at;
 };
 
 static int compare_steps(const void *a, const void *b)
 {
     const struct step *left = a, *right = b;
-    if (left->latency != right->latency)
-        return left->latency < right->latency ? -1 : 1;
-    if (left->energy != right->energy)
-        return left->energy < right->energy ? -1 : 1;
+    for (size_t m = 0; m < N_METRIC; m++)
+        if (left->value[m] != right->value[m])
+            return left->value[m] < right->value[m] ? -1 : 1;
     return left->at < right->at ? -1 : 1;
 }
 
@@ -80,8 +79,9 @@ static enum dse_status sort_front(const struct fronts *fronts, struct chart *cha
     struct step *step = arena_alloc(&fronts->data->plot.arena, chart->n_front + 1, sizeof *step);
     DSE_TRY(arena_check(&fronts->data->plot.arena, "the page", err));
     for (size_t i = 0; i < chart->n_front; i++) {
-        const double *value = chart->value + chart->front[i] * fronts->n_metric;
-        step[i] = (struct step){value[0], value[1], chart->front[i]};
+        step[i].at = chart->front[i];
+        memcpy(step[i].value, chart->value + step[i].at * fronts->n_metric,
+               fronts->n_metric * sizeof *chart->value);
     }
     qsort(step, chart->n_front, sizeof *step, compare_steps);
     for (size_t i = 0; i < chart->n_front; i++)
@@ -217,36 +217,51 @@ static void put_chart(const struct fronts *fronts, const struct chart *chart, co
 
 /* ---------------------------------------- the table */
 
-static void put_rows(const struct fronts *fronts, const struct chart *chart, size_t most,
-                     struct text_buffer *out)
+/* How many points of the front from number i on have the same values. */
+static size_t equal_points(const struct fronts *fronts, const struct chart *chart, size_t i)
+{
+    const double *value = chart->value + chart->front[i] * fronts->n_metric;
+    size_t n = 1;
+    while (i + n < chart->n_front && memcmp(chart->value + chart->front[i + n] * fronts->n_metric, value,
+                                            fronts->n_metric * sizeof *value) == 0)
+        n++;
+    return n;
+}
+
+/* Equal points share a row, with the place of the first. Returns how many rows there is no room for. */
+static size_t put_rows(const struct fronts *fronts, const struct chart *chart, size_t most,
+                       struct text_buffer *out)
 {
     const struct page_metric *edp = page_metric_find(fronts->data, "edp_js");
-    for (size_t i = 0; i < chart->n_front && i < most; i++) {
+    size_t n_row = 0;
+    for (size_t i = 0, n; i < chart->n_front; i += n) {
         const size_t at = chart->front[i];
+        n = equal_points(fronts, chart, i);
+        if (n_row++ >= most)
+            continue;
         text_append_string(out, "<tr>");
         page_place_cells(fronts->data, chart->cell[at], out);
         for (size_t m = 0; m < fronts->n_metric; m++)
             html_number(out, chart->value[at * fronts->n_metric + m], fronts->metric[m]->metric->unit);
         html_number(out, edp ? edp->value[chart->cell[at]] : NAN, "J s");
-        text_append_string(out, "</tr>\n");
+        text_append(out, "<td class=\"r\">%zu</td></tr>\n", n);
     }
+    return n_row > most ? n_row - most : 0;
 }
 
 static void put_table(const struct fronts *fronts, const struct chart *chart, size_t n_chart,
                       struct text_buffer *out)
 {
-    const char *title[RESULT_AXIS_MAX + N_METRIC + 1];
+    const char *title[RESULT_AXIS_MAX + N_METRIC + 2];
     const size_t n_text = page_place_titles(fronts->data, title);
     size_t n = n_text, left_out = 0, most = ROW_MAX / (n_chart ? n_chart : 1);
     for (size_t m = 0; m < fronts->n_metric; m++)
         title[n++] = fronts->metric[m]->metric->sentence;
     title[n++] = "Energy-delay product";
-    most = most < 5 ? 5 : most;
+    title[n++] = "Equal points";
     html_table(out, NULL, title, n, n_text);
-    for (size_t g = 0; g < n_chart; g++) {
-        put_rows(fronts, &chart[g], most, out);
-        left_out += chart[g].n_front > most ? chart[g].n_front - most : 0;
-    }
+    for (size_t g = 0; g < n_chart; g++)
+        left_out += put_rows(fronts, &chart[g], most < 5 ? 5 : most, out);
     html_table_end(out);
     if (left_out)
         text_append(out, "<p>... and %zu more: <code>dse pareto</code> lists all.</p>\n", left_out);
@@ -313,6 +328,11 @@ enum dse_status page_front(struct page_data *data, struct text_buffer *out, stru
             "the front of energy and latency.%s</p>\n",
             fronts.n_metric > 2 ? "," : " and", fronts.n_metric > 2 ? " and area" : "",
             fronts.n_metric > 2 ? " Circles above it are smaller machines." : "");
+        if (data->plot.schema.fronts)
+            text_append_string(out,
+                               "<p>Points whose objective is pareto are fronts themselves, of which the page "
+                               "has the point of the least energy-delay product; <code>dse plot -k front"
+                               "</code> draws all.</p>\n");
         DSE_TRY(put_all(&fronts, out, err));
     } else {
         text_append_string(out, "<p>No point has an energy and a latency.</p>\n");

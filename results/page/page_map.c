@@ -21,9 +21,9 @@ struct map {
     const struct page_data *data;
     const struct page_metric *metric;
     struct page_scale scale;
-    bool relative;      /* to the best of the group */
-    const double *best; /* (n_group) */
-    double factor;      /* from SI to what stands in cells */
+    bool relative;       /* to the best of the group */
+    size_t *best, *here; /* (n_group) the best cell of all panels, and of one; n_cell: none */
+    double factor;       /* from SI to what stands in cells */
     char unit[32];
     const char **x_label, **y_label;
     char x_title[128], y_title[128];
@@ -38,7 +38,7 @@ static double shade_value(const struct map *map, size_t cell)
     const double value = map->metric->value[cell];
     if (!map->relative)
         return value;
-    const double best = map->best[map->data->group[cell]];
+    const double best = map->metric->value[map->best[map->data->group[cell]]];
     return metric_direction(map->metric->metric) < 0 ? value / best : best / value;
 }
 
@@ -51,14 +51,11 @@ static int shade(const struct map *map, double value)
 static enum dse_status survey(struct map *map, struct page_data *data, struct dse_error *err)
 {
     double low = INFINITY, high = -INFINITY;
-    double *best = arena_alloc(&data->plot.arena, data->n_group + 1, sizeof *best);
+    map->best = arena_alloc(&data->plot.arena, data->n_group + 1, sizeof *map->best);
+    map->here = arena_alloc(&data->plot.arena, data->n_group + 1, sizeof *map->here);
     DSE_TRY(arena_check(&data->plot.arena, "the page", err));
-    map->best = best;
+    page_bests(data, map->metric, map->best);
     map->relative = data->n_group > 1 && metric_direction(map->metric->metric) != 0 && map->metric->low > 0;
-    for (size_t g = 0; g < data->n_group; g++) {
-        const size_t cell = page_best(data, map->metric, g);
-        best[g] = cell < data->plot.n_cell ? map->metric->value[cell] : NAN;
-    }
     for (size_t i = 0; i < data->n_mark; i++) {
         const double value = shade_value(map, data->mark[i]);
         low = fmin(low, value);
@@ -165,8 +162,13 @@ static void put_mark(const struct map *map, size_t cell, size_t x, size_t y, str
     text_append(out, "<rect x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%zu\" class=\"m %s", x, y, map->cell_w,
                 map->cell_h, class_of(map, cell));
     if (!isnan(value)) {
-        text_append(out, "%d\"><title>%s</title></rect>\n", shade(map, shade_value(map, cell)),
-                    html_value(value, map->metric->metric->unit, number, sizeof number));
+        text_append(out, "%d\"><title>", shade(map, shade_value(map, cell)));
+        html_text(out, html_value(value, map->metric->metric->unit, number, sizeof number));
+        if (strcmp(data->plot.status[cell], "ok") != 0) { /* a limit of time, and the best so far */
+            text_append_string(out, "; ");
+            html_text(out, data->plot.status[cell]);
+        }
+        text_append_string(out, "</title></rect>\n");
         return;
     }
     text_append_string(out, "\"><title>");
@@ -198,31 +200,37 @@ static void put_number(const struct map *map, size_t cell, size_t x, size_t y, s
     }
 }
 
+static void put_box(const struct map *map, size_t cell, struct text_buffer *out)
+{
+    const struct plot_data *plot = &map->data->plot;
+    const size_t x = plot->x.axis == PLOT_NO_AXIS ? 0 : plot_position(plot, cell, plot->x.axis);
+    const size_t y = plot->y.axis == PLOT_NO_AXIS ? 0 : plot_position(plot, cell, plot->y.axis);
+    text_append(out, "<rect class=\"best%s\" x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%zu\"/>\n",
+                cell == map->best[map->data->group[cell]] ? " all" : "", map->left + x * map->cell_w,
+                map->top + (map->data->n_y - 1 - y) * map->cell_h, map->cell_w, map->cell_h);
+}
+
 /* Boxes around the best cell of the panel, of each group, and around that of all panels. */
 static void put_best(const struct map *map, size_t panel, struct text_buffer *out)
 {
     const struct page_data *data = map->data;
+    const size_t none = data->plot.n_cell;
     const int direction = metric_direction(map->metric->metric);
-    for (size_t g = 0; g < data->n_group && direction != 0; g++) {
-        const size_t n = data->n_x * data->n_y, all = page_best(data, map->metric, g);
-        size_t best = n;
-        double value = NAN;
-        for (size_t i = 0; i < n; i++) {
-            const size_t cell = plot_cell(&data->plot, panel, i % data->n_x, i / data->n_x);
-            const double other = map->metric->value[cell];
-            if (!data->shown[cell] || data->group[cell] != g || isnan(other) ||
-                !(best == n || direction * other > direction * value || (other == value && cell == all)))
-                continue;
-            best = i;
-            value = other;
-        }
-        if (best == n)
+    const double *value = map->metric->value;
+    for (size_t g = 0; g < data->n_group; g++)
+        map->here[g] = none;
+    for (size_t i = 0; i < data->n_x * data->n_y && direction != 0; i++) {
+        const size_t cell = plot_cell(&data->plot, panel, i % data->n_x, i / data->n_x);
+        if (!data->shown[cell] || isnan(value[cell]))
             continue;
-        const size_t cell = plot_cell(&data->plot, panel, best % data->n_x, best / data->n_x);
-        text_append(out, "<rect class=\"best%s\" x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%zu\"/>\n",
-                    cell == all ? " all" : "", map->left + best % data->n_x * map->cell_w,
-                    map->top + (data->n_y - 1 - best / data->n_x) * map->cell_h, map->cell_w, map->cell_h);
+        size_t *best = &map->here[data->group[cell]];
+        if (*best == none || direction * value[cell] > direction * value[*best] ||
+            (value[cell] == value[*best] && cell == map->best[data->group[cell]]))
+            *best = cell;
     }
+    for (size_t g = 0; g < data->n_group; g++)
+        if (map->here[g] != none)
+            put_box(map, map->here[g], out);
 }
 
 /* What a reader who does not see the panel is told. */

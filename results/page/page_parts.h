@@ -9,7 +9,8 @@ DSE_MUST_CHECK enum dse_status page_varied(struct page_data *data, const struct 
                                            struct text_buffer *out, struct dse_error *err);
 
 /* The best points of each network and batch, and what their energy and latency are made of. */
-void page_best_points(const struct page_data *data, struct text_buffer *out);
+DSE_MUST_CHECK enum dse_status page_best_points(struct page_data *data, struct text_buffer *out,
+                                                struct dse_error *err);
 DSE_MUST_CHECK enum dse_status page_breakdown(struct page_data *data, struct text_buffer *out,
                                               struct dse_error *err);
 

@@ -137,7 +137,8 @@ KINDS = {
     "layers": ("out.layers.csv", ("out.layers.csv", "out.csv", "out.h5"),
                [("run", "spec.yaml", "-o", "out.h5", "-j", "1"), ("merge", "all.h5", "out.h5"), ("status", "out.h5")]),
     "result file": ("out.h5", ("out.h5",),
-                    [("plot", "out.h5", "-o", "figure.png"), ("merge", "all.h5", "out.h5"), ("status", "out.h5")]),
+                    [("plot", "out.h5", "-o", "figure.png"), ("report", "out.h5", "-o", "page.html"), ("merge", "all.h5", "out.h5"),
+                     ("status", "out.h5")]),
     "timeline": ("time.h5", ("time.h5",), [("plot", "time.h5", "-o", "figure.png")]),
 }
 
