@@ -68,15 +68,35 @@ static int line_of_byte(const struct builder *b, size_t offset)
     return line;
 }
 
-/* Has the line that the parser stumbled over more than one "key: "? */
-static bool has_two_colons(const struct builder *b)
+/* Where a line (from 0) begins. */
+static const char *begin_of_line(const struct builder *b, size_t number)
 {
     const char *line = b->bytes, *end = b->bytes + b->n_byte;
-    int n = 0;
-    for (size_t i = 0; i < b->parser.problem_mark.line && line < end; i++) {
+    for (size_t i = 0; i < number && line < end; i++) {
         const char *next = memchr(line, '\n', (size_t)(end - line));
         line = next ? next + 1 : end;
     }
+    return line;
+}
+
+/* Has the line (from 0) the beginning of a template's "{{ ... }}", "{% ... %}" or "{# ... #}"? */
+static bool is_template(const struct builder *b, size_t number)
+{
+    const char *end = b->bytes + b->n_byte;
+    for (const char *p = begin_of_line(b, number); p < end && *p != '\n'; p++)
+        if (*p == '{' && p + 1 < end && strchr("{%#", p[1]))
+            return true;
+    return false;
+}
+
+static const char template_words[] =
+    "a template ({{ }}, {% %}), which is not filled in; give the file that it makes";
+
+/* Has the line that the parser stumbled over more than one "key: "? */
+static bool has_two_colons(const struct builder *b)
+{
+    const char *line = begin_of_line(b, b->parser.problem_mark.line), *end = b->bytes + b->n_byte;
+    int n = 0;
     for (; line < end && *line != '\n'; line++)
         n += *line == ':' && (line + 1 == end || strchr(" \t\r\n", line[1]));
     return n > 1;
@@ -104,6 +124,8 @@ static enum dse_status fail_syntax(const struct builder *b)
         return dse_fail_at(b->err, DSE_BAD_INPUT, b->doc->path, line_of_byte(b, parser->problem_offset),
                            "not YAML text: %s (byte %zu of the file); save it as UTF-8", problem,
                            parser->problem_offset);
+    if (is_template(b, parser->problem_mark.line))
+        return fail_line(b, line, template_words);
     if (!parser->context)
         return dse_fail_at(b->err, DSE_BAD_INPUT, b->doc->path, line, "not valid YAML: %s%s", problem,
                            strstr(problem, "mapping values") ? colon_hint(b) : "");
@@ -332,6 +354,8 @@ static enum dse_status build_key(struct builder *b, const yaml_event_t *event, s
 {
     const struct ynode *key = NULL;
     int line = line_of(&event->start_mark);
+    if (event->type == YAML_MAPPING_START_EVENT && is_template(b, event->start_mark.line))
+        return fail_line(b, line, template_words);
     if (event->type != YAML_SCALAR_EVENT && event->type != YAML_ALIAS_EVENT)
         return fail_line(b, line,
                          "a key must be plain text, not a list or mapping (quote it if it holds [ ] { })");

@@ -151,6 +151,11 @@ static void test_yaml_tree_syntax_errors_have_lines(void **state)
     expect_error("l:\n- {x: 1}\n- t\xc3\xaftle: 1 GB/s: 2\n", DSE_BAD_INPUT, 3,
                  "must be in quotes, as in title:");
     expect_error("a: 1\n b: 2\nc\n", DSE_BAD_INPUT, 2, "not valid YAML");
+    expect_error("a: 1\nb: {{ size }}\n", DSE_BAD_INPUT, 2,
+                 "a template ({{ }}, {% %}), which is not filled in");
+    expect_error("a: 1\nb: {{x}}/2\n", DSE_BAD_INPUT, 2, "a template");
+    expect_error("a: 1\n{% if b %}\nb: 1\n", DSE_BAD_INPUT, 2, "a template");
+    expect_error("{{ include('arch.yaml') }}\n", DSE_BAD_INPUT, 1, "a template");
     expect_error("]", DSE_BAD_INPUT, 1, "not valid YAML");
     expect_error("a: !<", DSE_BAD_INPUT, 1, "not valid YAML");
     expect_error("%YAML 9.9\n---\na: 1\n", DSE_BAD_INPUT, 1, "not valid YAML");
