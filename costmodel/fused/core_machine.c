@@ -298,6 +298,9 @@ static enum dse_status find_home(const struct architecture *arch, uint32_t *foun
                           "has a least utilization, which small tiles of a schedule do not reach; set its "
                           "min_utilization to 0",
                           err);
+        if (arch->level[l].is_fanout)
+            return refuse(arch, arch->level[l].name, "is only an array's fan-out (of Timeloop v4), no memory",
+                          err);
         if (!roles_of(&arch->level[l]))
             return refuse(arch, arch->level[l].name,
                           "keeps tensors by name alone, and layers of a network have none of such names",

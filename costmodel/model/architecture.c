@@ -18,6 +18,21 @@ int architecture_find_level(const struct architecture *arch, const char *name)
     return -1;
 }
 
+int architecture_find_target(const struct architecture *arch, const char *name)
+{
+    static const char before[] = "inter_", after[] = "_spatial";
+    const size_t length = strlen(name);
+    int found = architecture_find_level(arch, name);
+    for (uint32_t l = 0; l < arch->n_level && found < 0; l++) {
+        const char *level = arch->level[l].name;
+        if (arch->level[l].is_fanout && strncmp(level, before, sizeof before - 1) == 0 &&
+            strncmp(level + sizeof before - 1, name, length) == 0 &&
+            strcmp(level + sizeof before - 1 + length, after) == 0)
+            found = (int)l;
+    }
+    return found;
+}
+
 bool architecture_keeps(const struct architecture *arch, uint32_t l, const struct tensor *tensor)
 {
     if (arch->level[l].keep_role >> tensor->role & 1u)
@@ -32,7 +47,7 @@ enum dse_status architecture_suits(const struct architecture *arch, const struct
                                    struct dse_error *err)
 {
     for (uint32_t l = 0; l < arch->n_level; l++) {
-        uint32_t n = arch->level[l].keep_role != 0;
+        uint32_t n = arch->level[l].keep_role != 0 || arch->level[l].is_fanout;
         for (uint32_t t = 0; t < problem->n_tensor; t++)
             n += architecture_keeps(arch, l, &problem->tensor[t]);
         if (n == 0)
@@ -89,7 +104,8 @@ static enum dse_status check_level(const struct storage_level *level, struct dse
     if (level->n_part && size_word != level->size_word)
         return dse_fail(err, DSE_BAD_INPUT, "%s has %llu words, its memories together %llu", level->name,
                         (unsigned long long)level->size_word, (unsigned long long)size_word);
-    if ((level->keep_role & ((1u << TENSOR_ROLE_COUNT) - 1)) == 0 && level->keep_name == 0)
+    if ((level->keep_role & ((1u << TENSOR_ROLE_COUNT) - 1)) == 0 && level->keep_name == 0 &&
+        !level->is_fanout)
         return dse_fail(err, DSE_BAD_INPUT, "%s keeps no tensor; leave the level out or say what it keeps",
                         level->name);
     return DSE_OK;
@@ -228,6 +244,15 @@ static void hash_noc(struct hash_state *state, const uint32_t setting[NOC_SET_CO
         }
 }
 
+/* The constraints, without path and lines. */
+static void hash_rules(struct hash_state *state, const char *rules)
+{
+    for (const char *line = strchr(rules, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+        const char *rule = line + 1 + strcspn(line + 1, " ");
+        hash_bytes(state, rule, strcspn(rule, "\n"));
+    }
+}
+
 uint64_t architecture_hash(const struct architecture *arch)
 {
     struct hash_state whole, *state = &whole;
@@ -241,5 +266,6 @@ uint64_t architecture_hash(const struct architecture *arch)
     MAC_ARRAY_NUMBERS(HASH_MAC)
     hash_gpu(state, &arch->gpu);
     hash_noc(state, arch->noc);
+    hash_rules(state, arch->rules);
     return hash_end(state);
 }

@@ -17,8 +17,9 @@
 enum {
     ARCH_LEVEL_MAX = 16,
     ARCH_NAME_MAX = 64,
-    ARCH_GROUP_MAX = 8,       /* groups of storages that share banks */
-    ARCH_TENSOR_NAME_MAX = 16 /* tensors that levels keep by name, all levels together */
+    ARCH_GROUP_MAX = 8,        /* groups of storages that share banks */
+    ARCH_TENSOR_NAME_MAX = 16, /* tensors that levels keep by name, all levels together */
+    ARCH_RULES_BYTE = 6144     /* what a machine's file says of its mappings */
 };
 
 #define ARCH_UNLIMITED UINT64_MAX
@@ -82,6 +83,8 @@ struct storage_level {
      * size_word is then what is left when every other storage of the group has one bank. 0: it has banks of
      * its own, or none. */
     uint8_t bank_group;
+    /* only an array's fan-out, without a memory: no tensor lies there, and it costs nothing */
+    bool is_fanout;
     struct storage_part part[TENSOR_ROLE_COUNT];
 };
 
@@ -210,6 +213,10 @@ struct architecture {
     struct gpu_limits gpu;
     uint32_t noc[NOC_SET_COUNT]; /* 0: the simulator's default */
     struct fused_setting fused;
+    /* What the machine's file demands of mappings, "": nothing. The file's path in the first line, then a
+     * line for each constraint (docs/engines.md): the line of the file, a blank, the constraint as YAML
+     * (machine_rules.h). */
+    char rules[ARCH_RULES_BYTE];
 };
 
 /* As STORAGE_LEVEL_NUMBERS, of the whole chip. */
@@ -227,6 +234,10 @@ struct architecture {
 
 /* Level index by name, or -1. */
 int architecture_find_level(const struct architecture *arch, const char *name);
+
+/* The level that a loop or tensor is said of: by its name, or the fan-out inter_NAME_spatial of the container
+ * NAME of a Timeloop v4 file; -1: none. */
+int architecture_find_target(const struct architecture *arch, const char *name);
 
 /* May level l keep the tensor, by its role or by its name? */
 bool architecture_keeps(const struct architecture *arch, uint32_t l, const struct tensor *tensor);

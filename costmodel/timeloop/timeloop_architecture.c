@@ -5,25 +5,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "costmodel/model/machine_rules.h"
 #include "costmodel/timeloop/timeloop.h"
 #include "costmodel/timeloop/timeloop_parts.h"
-
-enum { NODE_MAX = 32 };
-
-/* One file being read. Levels are collected outermost first and turned round at the end. */
-struct builder {
-    const struct yaml_doc *doc;
-    const struct arch_override *override;
-    size_t n_override;
-    struct architecture *arch;
-    const struct ynode *level_node[ARCH_LEVEL_MAX];
-    bool fixed_energy[ARCH_LEVEL_MAX];
-    const struct ynode *mac_node; /* NULL until the MACs are read */
-    bool mac_fixed_energy;
-    uint64_t multiplicity; /* of the tree node being read */
-    uint32_t n_node;
-    char node_name[NODE_MAX][ARCH_NAME_MAX];
-};
 
 static const struct ynode *find_architecture(const struct yaml_doc *doc)
 {
@@ -41,8 +25,8 @@ bool timeloop_is_architecture(const struct yaml_doc *doc)
 }
 
 /* Names are how mappings, ERTs and overrides point at things, so no two may be the same. */
-static enum dse_status check_new_name(const struct builder *b, const struct ynode *node, const char *name,
-                                      struct dse_error *err)
+static enum dse_status check_new_name(const struct timeloop_builder *b, const struct ynode *node,
+                                      const char *name, struct dse_error *err)
 {
     if (architecture_find_level(b->arch, name) >= 0 ||
         (b->mac_node != NULL && strcmp(b->arch->mac.name, name) == 0))
@@ -50,7 +34,7 @@ static enum dse_status check_new_name(const struct builder *b, const struct ynod
     return DSE_OK;
 }
 
-static enum dse_status add_storage(struct builder *b, const struct timeloop_component *component,
+static enum dse_status add_storage(struct timeloop_builder *b, const struct timeloop_component *component,
                                    const char *class_name, struct dse_error *err)
 {
     struct architecture *arch = b->arch;
@@ -59,13 +43,18 @@ static enum dse_status add_storage(struct builder *b, const struct timeloop_comp
         return dse_fail_at(err, DSE_LIMIT, b->doc->path, component->node->line, "more than %d storage levels",
                            (int)ARCH_LEVEL_MAX);
     DSE_TRY(check_new_name(b, component->node, component->name, err));
-    DSE_TRY(timeloop_storage_build(component, class_name, &arch->level[arch->n_level],
-                                   &b->fixed_energy[arch->n_level], err));
+    if (component->kind == TIMELOOP_FANOUT) {
+        b->fixed_energy[arch->n_level] = true;
+        DSE_TRY(timeloop_fanout_build(component, &arch->level[arch->n_level], err));
+    } else {
+        DSE_TRY(timeloop_storage_build(component, class_name, &arch->level[arch->n_level],
+                                       &b->fixed_energy[arch->n_level], err));
+    }
     b->level_node[arch->n_level++] = component->node;
     return DSE_OK;
 }
 
-static enum dse_status add_mac(struct builder *b, const struct timeloop_component *component,
+static enum dse_status add_mac(struct timeloop_builder *b, const struct timeloop_component *component,
                                struct dse_error *err)
 {
     if (b->mac_node != NULL)
@@ -78,16 +67,18 @@ static enum dse_status add_mac(struct builder *b, const struct timeloop_componen
     return DSE_OK;
 }
 
-/* A component without a name or attributes so far. */
-static struct timeloop_component component_of(const struct builder *b, const struct ynode *node,
-                                              enum timeloop_kind kind)
+struct timeloop_component timeloop_component_of(const struct timeloop_builder *b, const struct ynode *node,
+                                                enum timeloop_kind kind)
 {
-    return (struct timeloop_component){
-        .doc = b->doc, .node = node, .kind = kind, .override = b->override, .n_override = b->n_override};
+    return (struct timeloop_component){.doc = b->doc,
+                                       .node = node,
+                                       .kind = kind,
+                                       .v4 = b->v4,
+                                       .override = b->override,
+                                       .n_override = b->n_override};
 }
 
-/* Its attributes are those under the key of that name. */
-static enum dse_status take_attributes(struct timeloop_component *component, struct dse_error *err)
+enum dse_status timeloop_take_attributes(struct timeloop_component *component, struct dse_error *err)
 {
     const struct ynode *attributes = yaml_find(component->node, "attributes");
     if (timeloop_is_null(attributes))
@@ -96,55 +87,115 @@ static enum dse_status take_attributes(struct timeloop_component *component, str
     return yaml_is_mapping(component->doc, attributes, "attributes", err);
 }
 
-static enum dse_status add_local(struct builder *b, const struct ynode *item, struct dse_error *err)
+enum dse_status timeloop_add_component(struct timeloop_builder *b, const struct timeloop_component *component,
+                                       const char *class_name, struct dse_error *err)
 {
-    static const char *const allowed[] = {"name", "class", "attributes"};
-    struct timeloop_component component = component_of(b, item, TIMELOOP_STORAGE);
+    return component->kind == TIMELOOP_MAC ? add_mac(b, component, err)
+                                           : add_storage(b, component, class_name, err);
+}
+
+enum dse_status timeloop_check_compound(const struct timeloop_builder *b, const struct ynode *node,
+                                        const char *name, const char *class_name, struct dse_error *err)
+{
+    static const char *const key[] = {"compound_components", "components"};
+    for (size_t i = 0; !b->has_ert && i < 2; i++) {
+        const struct ynode *classes = yaml_find(yaml_find(b->doc->root, key[i]), "classes");
+        for (size_t k = 0; classes && classes->kind == YNODE_SEQUENCE && k < classes->n_item; k++) {
+            const struct ynode *defined = yaml_find(classes->item[k], "name");
+            if (defined && defined->kind == YNODE_SCALAR && strcmp(defined->text, class_name) == 0)
+                return yaml_fail(
+                    b->doc, node, err,
+                    "%s has class %s, a compound component (line %d), whose energy Accelergy "
+                    "computes; append the ERT that it makes to this file, or give it: --ert FILE",
+                    name, class_name, defined->line);
+        }
+    }
+    return DSE_OK;
+}
+
+enum dse_status timeloop_enabled(const struct yaml_doc *doc, const struct ynode *item, const char *name,
+                                 bool *enabled, struct dse_error *err)
+{
+    const struct ynode *value = yaml_find(item, "enabled");
+    char what[ARCH_NAME_MAX + 16];
+    *enabled = true;
+    if (timeloop_is_null(value))
+        return DSE_OK;
+    snprintf(what, sizeof what, "%s.enabled", name);
+    return yaml_bool(doc, value, what, enabled, err);
+}
+
+/* What a component of the tree may say. */
+static enum dse_status check_local(const struct timeloop_builder *b, const struct ynode *item,
+                                   struct dse_error *err)
+{
+    static const char *const allowed[] = {"name",   "class", "attributes", "subclass", "required_actions",
+                                          "enabled"};
+    const struct ynode *sparse = yaml_find(item, "sparse_optimizations");
+    if (sparse != NULL)
+        return yaml_fail(b->doc, sparse, err,
+                         "sparse_optimizations is not supported: the cost model is dense");
+    return yaml_check_keys(b->doc, item, "a component under `local`", allowed, b->v4 ? 6 : 3, err);
+}
+
+static enum dse_status add_local(struct timeloop_builder *b, const struct ynode *item, struct dse_error *err)
+{
+    struct timeloop_component component = timeloop_component_of(b, item, TIMELOOP_STORAGE);
     const struct ynode *value;
     const char *class_name;
     uint64_t count;
+    bool enabled;
     DSE_TRY(timeloop_check_tag(b->doc, item, err));
     DSE_TRY(yaml_is_mapping(b->doc, item, "a component under `local`", err));
-    if (yaml_find(item, "sparse_optimizations") != NULL)
-        return yaml_fail(b->doc, yaml_find(item, "sparse_optimizations"), err,
-                         "sparse_optimizations is not supported: the cost model is dense");
-    DSE_NOTE(b->doc->faults, yaml_check_keys(b->doc, item, "a component under `local`", allowed, 3, err));
+    DSE_NOTE(b->doc->faults, check_local(b, item, err));
     DSE_TRY(yaml_require(b->doc, item, "a component under `local`", "name", &value, err));
     DSE_TRY(timeloop_name(b->doc, value, "component", component.name, sizeof component.name, &count, err));
     DSE_TRY(yaml_require(b->doc, item, component.name, "class", &value, err));
     DSE_TRY(yaml_text(b->doc, value, "class", &class_name, err));
     DSE_TRY(timeloop_classify(b->doc, value, component.name, class_name, &component.kind, err));
-    DSE_TRY(take_attributes(&component, err));
+    DSE_TRY(timeloop_check_compound(b, value, component.name, class_name, err));
+    DSE_TRY(timeloop_take_attributes(&component, err));
+    DSE_TRY(timeloop_enabled(b->doc, item, component.name, &enabled, err));
+    if (!enabled && component.kind == TIMELOOP_MAC)
+        return yaml_fail(b->doc, yaml_find(item, "enabled"), err, "%s computes: it cannot be switched off",
+                         component.name);
+    if (!enabled)
+        component.kind = TIMELOOP_FANOUT;
     if (b->multiplicity > UINT32_MAX / count)
         return dse_fail_at(err, DSE_LIMIT, b->doc->path, item->line, "%s has more than %u instances",
                            component.name, (unsigned)UINT32_MAX);
     component.count = b->multiplicity * count;
-    if (component.kind == TIMELOOP_MAC)
-        return add_mac(b, &component, err);
-    return add_storage(b, &component, class_name, err);
+    return timeloop_add_component(b, &component, class_name, err);
 }
 
 /* Attributes of a node are not passed on to its components: only those without effect may stand there. */
 static enum dse_status check_node_attributes(struct timeloop_component *node, struct dse_error *err)
 {
-    DSE_TRY(take_attributes(node, err));
+    DSE_TRY(timeloop_take_attributes(node, err));
     return timeloop_attribute_check(node, err);
 }
 
-static enum dse_status add_node(struct builder *b, const struct ynode *node, struct dse_error *err)
+enum dse_status timeloop_add_node(struct timeloop_builder *b, const struct ynode *name_node, const char *name,
+                                  struct dse_error *err)
+{
+    if (b->n_node == TIMELOOP_NODE_MAX)
+        return dse_fail_at(err, DSE_LIMIT, b->doc->path, name_node->line, "more than %d nested %s",
+                           (int)TIMELOOP_NODE_MAX, b->v4 ? "containers" : "subtrees");
+    text_copy(b->node_name[b->n_node++], ARCH_NAME_MAX, name);
+    return DSE_OK;
+}
+
+static enum dse_status add_node(struct timeloop_builder *b, const struct ynode *node, struct dse_error *err)
 {
     static const char *const allowed[] = {"name", "local", "subtree", "attributes"};
-    struct timeloop_component self = component_of(b, node, TIMELOOP_NODE);
+    struct timeloop_component self = timeloop_component_of(b, node, TIMELOOP_NODE);
     const struct ynode *value;
     uint64_t count; /* the n of NAME[0..n-1], replaced by an override NAME.count */
     DSE_TRY(timeloop_check_tag(b->doc, node, err));
     DSE_TRY(yaml_check_keys(b->doc, node, "a subtree node", allowed, 4, err));
     DSE_TRY(yaml_require(b->doc, node, "a subtree node", "name", &value, err));
     DSE_TRY(timeloop_name(b->doc, value, "subtree node", self.name, sizeof self.name, &count, err));
-    if (b->n_node == NODE_MAX)
-        return dse_fail_at(err, DSE_LIMIT, b->doc->path, value->line, "more than %d nested subtrees",
-                           (int)NODE_MAX);
-    text_copy(b->node_name[b->n_node++], ARCH_NAME_MAX, self.name);
+    DSE_TRY(timeloop_add_node(b, value, self.name, err));
     DSE_NOTE(b->doc->faults, timeloop_attribute_u64(&self, SPELL("count"), 1, UINT32_MAX, &count, NULL, err));
     if (b->multiplicity > UINT32_MAX / count)
         return dse_fail_at(err, DSE_LIMIT, b->doc->path, node->line, "more than %u instances of %s",
@@ -164,11 +215,11 @@ static enum dse_status add_node(struct builder *b, const struct ynode *node, str
 }
 
 /* The tree, v0.2 to v0.4: a chain of subtrees with one node each. */
-static enum dse_status read_tree(struct builder *b, const struct ynode *top, struct dse_error *err)
+static enum dse_status read_tree(struct timeloop_builder *b, const struct ynode *top, struct dse_error *err)
 {
     static const char *const allowed[] = {"version", "name", "subtree", "attributes"};
     static const char *const version[] = {"0.2", "0.3", "0.4"};
-    struct timeloop_component whole = component_of(b, top, TIMELOOP_NODE);
+    struct timeloop_component whole = timeloop_component_of(b, top, TIMELOOP_NODE);
     const struct ynode *node = top, *value = yaml_find(top, "version");
     const char *text;
     size_t which;
@@ -199,10 +250,10 @@ static enum dse_status read_tree(struct builder *b, const struct ynode *top, str
 }
 
 /* One element of the flat format: `node` holds name and attributes side by side. */
-static enum dse_status add_flat(struct builder *b, const struct ynode *node, enum timeloop_kind kind,
+static enum dse_status add_flat(struct timeloop_builder *b, const struct ynode *node, enum timeloop_kind kind,
                                 struct dse_error *err)
 {
-    struct timeloop_component component = component_of(b, node, kind);
+    struct timeloop_component component = timeloop_component_of(b, node, kind);
     const struct ynode *name = yaml_find(node, "name");
     uint64_t count;
     DSE_TRY(yaml_is_mapping(b->doc, node, kind == TIMELOOP_MAC ? "arithmetic" : "a storage level", err));
@@ -214,11 +265,11 @@ static enum dse_status add_flat(struct builder *b, const struct ynode *node, enu
             timeloop_name(b->doc, name, "storage level", component.name, sizeof component.name, &count, err));
     component.attributes = node;
     component.named_inside = true;
-    return kind == TIMELOOP_MAC ? add_mac(b, &component, err) : add_storage(b, &component, "", err);
+    return timeloop_add_component(b, &component, "", err);
 }
 
 /* The flat format of v0.1: `arithmetic` and a list `storage`, innermost level first. */
-static enum dse_status read_flat(struct builder *b, const struct ynode *top, struct dse_error *err)
+static enum dse_status read_flat(struct timeloop_builder *b, const struct ynode *top, struct dse_error *err)
 {
     static const char *const allowed[] = {"version", "name", "arithmetic", "storage"};
     static const char *const version[] = {"0.1"};
@@ -237,7 +288,7 @@ static enum dse_status read_flat(struct builder *b, const struct ynode *top, str
     return add_flat(b, arithmetic, TIMELOOP_MAC, err);
 }
 
-static void turn_round(struct builder *b)
+static void turn_round(struct timeloop_builder *b)
 {
     for (uint32_t i = 0, k = b->arch->n_level; i + 1 < k; i++) {
         struct storage_level level = b->arch->level[i];
@@ -255,7 +306,7 @@ static void turn_round(struct builder *b)
 }
 
 /* Meshes are cumulative, so an outer one must divide the one inside it in X and in Y. */
-static enum dse_status check_mesh(const struct builder *b, uint32_t l, struct dse_error *err)
+static enum dse_status check_mesh(const struct timeloop_builder *b, uint32_t l, struct dse_error *err)
 {
     const struct architecture *arch = b->arch;
     const struct storage_level *outer = &arch->level[l];
@@ -277,10 +328,21 @@ static enum dse_status check_mesh(const struct builder *b, uint32_t l, struct ds
     return DSE_OK;
 }
 
-static enum dse_status check_override(const struct builder *b, const char *path, struct dse_error *err)
+/* As written in v4, only `spatial` says how many there are. */
+static size_t drop_mesh(const char **name, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!timeloop_is_mesh(name[i]))
+            name[kept++] = name[i];
+    return kept;
+}
+
+static enum dse_status check_override(const struct timeloop_builder *b, const char *path,
+                                      struct dse_error *err)
 {
     enum { ATTRIBUTE_MAX = 64 };
-    const char *known[ARCH_LEVEL_MAX + NODE_MAX + ATTRIBUTE_MAX];
+    const char *known[ARCH_LEVEL_MAX + 2 * TIMELOOP_NODE_MAX + ATTRIBUTE_MAX];
     const char *dot = strrchr(path, '.');
     const struct architecture *arch = b->arch;
     char name[2 * ARCH_NAME_MAX], what[3 * ARCH_NAME_MAX];
@@ -289,14 +351,20 @@ static enum dse_status check_override(const struct builder *b, const char *path,
     snprintf(name, sizeof name, "%.*s", dot == NULL ? (int)sizeof name : (int)(dot - path), path);
     bool is_mac = strcmp(name, arch->mac.name) == 0;
     bool is_level = architecture_find_level(arch, name) >= 0;
-    for (uint32_t i = 0; i < b->n_node && !is_mac && !is_level; i++)
-        if (strcmp(name, b->node_name[i]) == 0)
-            known[n_known++] = "count";
     if (is_mac || is_level)
-        n_known = timeloop_attribute_names(is_mac ? TIMELOOP_MAC : TIMELOOP_STORAGE, known, ATTRIBUTE_MAX);
+        n_known = timeloop_attribute_names(
+            is_level ? TIMELOOP_STORAGE : TIMELOOP_MAC | (b->v4 ? TIMELOOP_MAC_V4 : 0), known, ATTRIBUTE_MAX);
+    if (b->is_nodes)
+        n_known = drop_mesh(known, n_known);
+    for (uint32_t i = 0; i < b->n_node && (b->is_nodes || n_known == 0); i++)
+        if (strcmp(name, b->node_name[i]) == 0) {
+            known[n_known++] = b->is_nodes ? "meshX" : "count";
+            if (b->is_nodes)
+                known[n_known++] = "meshY";
+        }
     if (n_known > 0) {
         for (size_t i = 0; i < n_known && dot != NULL; i++)
-            if (strcmp(known[i], dot + 1) == 0)
+            if (timeloop_same_name(known[i], dot + 1))
                 return DSE_OK;
         snprintf(what, sizeof what, "attribute of %s", name);
         return timeloop_unknown(b->doc, 0, err, what, dot == NULL ? "" : dot + 1, known, n_known);
@@ -309,23 +377,22 @@ static enum dse_status check_override(const struct builder *b, const char *path,
     return timeloop_unknown(b->doc, 0, err, "component in the path of a quantity", name, known, n_known);
 }
 
-static enum dse_status read_components(struct builder *b, struct dse_error *err)
+static enum dse_status read_components(struct timeloop_builder *b, struct dse_error *err)
 {
     const struct ynode *top = find_architecture(b->doc);
     const struct ynode *nodes = yaml_find(top, "nodes");
     const size_t n_fault = dse_faults_count(b->doc->faults);
 
-    DSE_NOTE(b->doc->faults, timeloop_check_root(b->doc, err));
+    DSE_NOTE(b->doc->faults, timeloop_check_root(b->doc, TIMELOOP_MACHINE, err));
     if (top == NULL)
         return yaml_fail(b->doc, b->doc->root, err, "no `architecture` in this file");
     if (yaml_find(b->doc->root, "architecture") != NULL && yaml_find(b->doc->root, "arch") != NULL)
         return yaml_fail(b->doc, yaml_find(b->doc->root, "arch"), err,
                          "both `architecture` and `arch` in one file");
+    b->is_nodes = nodes != NULL;
     if (nodes != NULL)
-        return yaml_fail(b->doc, nodes, err,
-                         "architecture.nodes is the format of Timeloop v4, which is not read; "
-                         "write the hierarchy as subtrees (v0.2 to v0.4)");
-    if (yaml_find(top, "subtree") != NULL)
+        DSE_TRY(timeloop_read_nodes(b, top, err));
+    else if (yaml_find(top, "subtree") != NULL)
         DSE_TRY(read_tree(b, top, err));
     else
         DSE_TRY(read_flat(b, top, err));
@@ -336,11 +403,40 @@ static enum dse_status read_components(struct builder *b, struct dse_error *err)
                          "the architecture has no compute component (class mac, intmac, fpmac or compute)");
     if (b->arch->n_level == 0)
         return yaml_fail(b->doc, top, err, "the architecture has no storage level");
+    if (b->arch->level[0].is_fanout)
+        return yaml_fail(b->doc, b->level_node[0], err,
+                         "%s is the outermost level and holds nothing: a memory must lie outside of it",
+                         b->arch->level[0].name);
     turn_round(b);
     return DSE_OK;
 }
 
-static void start(struct builder *b, const struct yaml_doc *doc, struct architecture *arch)
+/* The components, and the constraints of the file as rules of the machine. */
+static enum dse_status read_with_rules(struct timeloop_builder *b, struct dse_error *err)
+{
+    struct text_buffer text;
+    const struct timeloop_rules r = {.doc = b->doc, .text = &text};
+    size_t begin;
+    text_init(&text);
+    b->rules = &text;
+    machine_rules_begin(&text, b->doc->path);
+    begin = text.length;
+    enum dse_status status = read_components(b, err);
+    if (status == DSE_OK)
+        status = timeloop_rules_lists(&r, err);
+    if (status == DSE_OK)
+        status = text_check(&text, "the constraints of a machine", err);
+    if (status == DSE_OK && text.length >= ARCH_RULES_BYTE)
+        status = dse_fail_at(err, DSE_LIMIT, b->doc->path, 0,
+                             "constraints of %zu bytes in our words, at most %d are supported", text.length,
+                             (int)ARCH_RULES_BYTE - 1);
+    if (status == DSE_OK && text.length > begin)
+        text_copy(b->arch->rules, sizeof b->arch->rules, text.data);
+    text_free(&text);
+    return status;
+}
+
+static void start(struct timeloop_builder *b, const struct yaml_doc *doc, struct architecture *arch)
 {
     const char *slash = strrchr(doc->path, '/');
     char *dot;
@@ -349,6 +445,7 @@ static void start(struct builder *b, const struct yaml_doc *doc, struct architec
     memset(arch, 0, sizeof *arch);
     b->doc = doc;
     b->arch = arch;
+    b->v4 = timeloop_is_v4(doc);
     text_copy(arch->name, sizeof arch->name, slash != NULL ? slash + 1 : doc->path);
     dot = strrchr(arch->name, '.');
     if (dot != NULL && dot != arch->name)
@@ -358,14 +455,15 @@ static void start(struct builder *b, const struct yaml_doc *doc, struct architec
 }
 
 /* `word`, ERT or ART, of the file or of a file of its own; `*table` NULL: there is none. */
-static enum dse_status find_table(const struct builder *b, const char *word, const struct yaml_doc **doc,
-                                  const struct ynode **table, struct dse_error *err)
+static enum dse_status find_table(const struct timeloop_builder *b, const char *word,
+                                  const struct yaml_doc **doc, const struct ynode **table,
+                                  struct dse_error *err)
 {
     const struct ynode *inside = yaml_find(b->doc->root, word);
     char what[16];
     if (*doc != NULL) {
         snprintf(what, sizeof what, "an %s file", word);
-        DSE_TRY(timeloop_check_root(*doc, err));
+        DSE_TRY(timeloop_check_root(*doc, TIMELOOP_ERT, err));
         DSE_TRY(yaml_require(*doc, (*doc)->root, what, word, table, err));
         if (inside != NULL)
             return yaml_fail(*doc, *table, err, "a second %s: the architecture file holds one on line %d",
@@ -378,14 +476,14 @@ static enum dse_status find_table(const struct builder *b, const char *word, con
 }
 
 /* Components whose file gives an energy keep it. */
-static enum dse_status apply_tables(const struct builder *b, const struct yaml_doc *ert_doc,
+static enum dse_status apply_tables(const struct timeloop_builder *b, const struct yaml_doc *ert_doc,
                                     const struct yaml_doc *art_doc, struct dse_error *err)
 {
     const struct ynode *ert, *art;
     DSE_TRY(find_table(b, "ERT", &ert_doc, &ert, err));
     DSE_TRY(find_table(b, "ART", &art_doc, &art, err));
     if (ert != NULL)
-        DSE_TRY(timeloop_ert_apply(ert_doc, ert, b->fixed_energy, b->mac_fixed_energy, b->arch, err));
+        DSE_TRY(timeloop_ert_apply(ert_doc, ert, b->fixed_energy, b->mac_fixed_energy, b->v4, b->arch, err));
     return art != NULL ? timeloop_art_apply(art_doc, art, b->arch, err) : DSE_OK;
 }
 
@@ -394,13 +492,14 @@ enum dse_status timeloop_architecture_build(const struct yaml_doc *doc, const st
                                             const struct arch_override *override, size_t n_override,
                                             struct architecture *arch, struct dse_error *err)
 {
-    struct builder b;
+    struct timeloop_builder b;
     struct dse_error inner;
     start(&b, doc, arch);
     b.override = override;
     b.n_override = n_override;
+    b.has_ert = ert_doc != NULL || yaml_find(doc->root, "ERT") != NULL;
     const size_t n_fault = dse_faults_count(doc->faults);
-    DSE_TRY(read_components(&b, err));
+    DSE_TRY(read_with_rules(&b, err));
     if (dse_faults_count(doc->faults) > n_fault)
         return DSE_OK;
     for (size_t i = 0; i < n_override; i++)
@@ -419,9 +518,10 @@ enum dse_status timeloop_architecture_check_path(const struct yaml_doc *doc, con
                                                  struct dse_error *err)
 {
     struct architecture arch;
-    struct builder b;
+    struct timeloop_builder b;
 
     start(&b, doc, &arch);
-    DSE_TRY(read_components(&b, err));
+    b.has_ert = true; /* only the paths matter */
+    DSE_TRY(read_with_rules(&b, err));
     return check_override(&b, path, err);
 }

@@ -5,7 +5,7 @@
 
 #include "costmodel/timeloop/timeloop_parts.h"
 
-enum effect { COUNTS, NO_EFFECT, REFUSED };
+enum effect { COUNTS, NO_EFFECT, REFUSED, REFUSED_ON /* unless its value is false */ };
 
 struct attribute_rule {
     const char *name;
@@ -37,6 +37,8 @@ static const struct attribute_rule rules[] = {
     {"memory_depth", STORE, COUNTS, NULL},
     {"data_storage_depth", STORE, COUNTS, NULL},
     {"sizeKB", STORE, COUNTS, NULL},
+    {"width", TIMELOOP_MAC_V4, COUNTS, NULL},
+    {"multiplier_width", TIMELOOP_MAC_V4, COUNTS, NULL},
     {"multiple-buffering", STORE, COUNTS, NULL},
     {"min-utilization", STORE, COUNTS, NULL},
     {"instances", BOTH, COUNTS, NULL},
@@ -61,6 +63,15 @@ static const struct attribute_rule rules[] = {
     {"network_drain_latency", STORE, COUNTS, NULL},
     {"technology", MAC | TIMELOOP_NODE, NO_EFFECT, NULL},
     {"type", ALL, NO_EFFECT, NULL},
+    {"adder_width", ALL, NO_EFFECT, NULL},
+    {"width_a", ALL, NO_EFFECT, NULL},
+    {"width_b", ALL, NO_EFFECT, NULL},
+    {"n_bits", ALL, NO_EFFECT, NULL},
+    {"precision", ALL, NO_EFFECT, NULL},
+    {"update_fifo_depth", ALL, NO_EFFECT, NULL},
+    {"power_gated_at", ALL, NO_EFFECT, NULL},
+    {"n_rw_ports", ALL, NO_EFFECT, NULL},
+    {"version", TIMELOOP_NODE, NO_EFFECT, NULL},
     {"num-ports", ALL, NO_EFFECT, NULL},
     {"num_ports", ALL, NO_EFFECT, NULL},
     {"n_ports", ALL, NO_EFFECT, NULL},
@@ -96,8 +107,9 @@ static const struct attribute_rule rules[] = {
     {"fill_network", ALL, REFUSED, NETWORK_REASON},
     {"update_network", ALL, REFUSED, NETWORK_REASON},
     {"drain_network", ALL, REFUSED, NETWORK_REASON},
-    {"allow_overbooking", ALL, REFUSED, OVERBOOK_REASON},
-    {"overbooking", ALL, REFUSED, OVERBOOK_REASON},
+    {"has_power_gating", ALL, REFUSED_ON, "power gating is not modelled"},
+    {"allow_overbooking", ALL, REFUSED_ON, OVERBOOK_REASON},
+    {"overbooking", ALL, REFUSED_ON, OVERBOOK_REASON},
     {"max_overbooked_proportion", ALL, REFUSED, OVERBOOK_REASON},
     {"tile_partition_supported", ALL, REFUSED, SPARSE_REASON},
     {"decompression_supported", ALL, REFUSED, SPARSE_REASON},
@@ -108,22 +120,39 @@ static const struct attribute_rule rules[] = {
 
 enum { RULE_COUNT = sizeof rules / sizeof rules[0] };
 
-size_t timeloop_attribute_names(enum timeloop_kind kind, const char **name, size_t max)
+size_t timeloop_attribute_names(int kinds, const char **name, size_t max)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < RULE_COUNT && n < max; i++)
-        if ((rules[i].kinds & (int)kind) != 0 && rules[i].effect == COUNTS)
+        if ((rules[i].kinds & kinds) != 0 && rules[i].effect == COUNTS)
             name[n++] = rules[i].name;
     return n;
 }
 
-static const struct attribute_rule *find_rule(const char *name, enum timeloop_kind kind)
+bool timeloop_is_mesh(const char *name)
+{
+    return strcmp(name, "instances") == 0 || strcmp(name, "meshX") == 0 || strcmp(name, "meshY") == 0;
+}
+
+bool timeloop_same_name(const char *rule, const char *key)
+{
+    for (; *rule && (*rule == *key || (*rule == '-' && *key == '_')); rule++, key++)
+        continue;
+    return *rule == '\0' && *key == '\0';
+}
+
+static const struct attribute_rule *find_rule(const char *name, int kind)
 {
     for (size_t i = 0; i < RULE_COUNT; i++)
-        if ((rules[i].kinds & (int)kind) != 0 && strcmp(rules[i].name, name) == 0)
+        if ((rules[i].kinds & kind) != 0 && timeloop_same_name(rules[i].name, name))
             return &rules[i];
     return NULL;
+}
+
+static int kinds_of(const struct timeloop_component *component)
+{
+    return (int)component->kind | (component->v4 && (component->kind & TIMELOOP_MAC) ? TIMELOOP_MAC_V4 : 0);
 }
 
 static enum dse_status unknown_attribute(const struct timeloop_component *component, const char *key,
@@ -134,16 +163,20 @@ static enum dse_status unknown_attribute(const struct timeloop_component *compon
     char what[ARCH_NAME_MAX + 32];
 
     for (size_t i = 0; i < RULE_COUNT; i++)
-        if ((rules[i].kinds & (int)component->kind) != 0 && rules[i].effect != REFUSED)
+        if ((rules[i].kinds & kinds_of(component)) != 0 && rules[i].effect < REFUSED)
             known[n_known++] = rules[i].name;
     snprintf(what, sizeof what, "attribute of %s", component->name);
     return timeloop_unknown(component->doc, line, err, what, key, known, n_known);
 }
 
-static enum dse_status check_attribute(const struct timeloop_component *component, const char *key, int line,
+/* The i-th attribute. */
+static enum dse_status check_attribute(const struct timeloop_component *component, size_t i,
                                        struct dse_error *err)
 {
-    const struct attribute_rule *rule = find_rule(key, component->kind);
+    const char *key = component->attributes->key[i];
+    const int line = component->attributes->key_line[i];
+    bool on = true;
+    const struct attribute_rule *rule = find_rule(key, kinds_of(component));
     if (component->named_inside && strcmp(key, "name") == 0)
         return DSE_OK;
     if (strncmp(key, "metadata", strlen("metadata")) == 0)
@@ -151,7 +184,9 @@ static enum dse_status check_attribute(const struct timeloop_component *componen
                            component->name, key, SPARSE_REASON);
     if (rule == NULL)
         return unknown_attribute(component, key, line, err);
-    if (rule->effect == REFUSED)
+    if (rule->effect == REFUSED_ON)
+        DSE_TRY(yaml_bool(component->doc, component->attributes->item[i], key, &on, err));
+    if (rule->effect >= REFUSED && on)
         return dse_fail_at(err, DSE_BAD_INPUT, component->doc->path, line, "%s.%s is not supported: %s",
                            component->name, key, rule->reason);
     return DSE_OK;
@@ -161,8 +196,7 @@ enum dse_status timeloop_attribute_check(const struct timeloop_component *compon
 {
     const struct ynode *attributes = component->attributes;
     for (size_t i = 0; attributes != NULL && i < attributes->n_item; i++)
-        DSE_NOTE(component->doc->faults,
-                 check_attribute(component, attributes->key[i], attributes->key_line[i], err));
+        DSE_NOTE(component->doc->faults, check_attribute(component, i, err));
     return DSE_OK;
 }
 
@@ -175,18 +209,49 @@ static const char *find_override(const struct timeloop_component *component, con
         const char *path = component->override[i].path;
 
         if (strncmp(path, component->name, length) == 0 && path[length] == '.' &&
-            strcmp(path + length + 1, name) == 0)
+            timeloop_same_name(name, path + length + 1))
             return component->override[i].value;
     }
     return NULL;
+}
+
+/* The value of one of `attributes`, and the key that it stands under; NULL: it is not there. */
+static const struct ynode *find_key(const struct ynode *attributes, const char *name, const char **key)
+{
+    for (size_t i = 0; attributes && i < attributes->n_item; i++)
+        if (timeloop_same_name(name, attributes->key[i])) {
+            *key = attributes->key[i];
+            return attributes->item[i];
+        }
+    return NULL;
+}
+
+/* The same under each of the spellings, which must not differ. */
+static enum dse_status find_in(const struct timeloop_component *component, const struct ynode *attributes,
+                               const char *const *spelling, struct timeloop_value *value,
+                               struct dse_error *err)
+{
+    for (size_t i = 0; spelling[i] != NULL; i++) {
+        const char *key = NULL;
+        const struct ynode *found = find_key(attributes, spelling[i], &key);
+        if (found == NULL || (component->v4 && timeloop_is_null(found)))
+            continue;
+        if (value->node != NULL && (found->kind != YNODE_SCALAR || value->node->kind != YNODE_SCALAR ||
+                                    strcmp(found->text, value->node->text) != 0))
+            return yaml_fail(component->doc, found, err,
+                             "%s has both %s and %s, which are two spellings of one thing, and they differ",
+                             component->name, value->spelling, key);
+        value->node = found;
+        value->spelling = key;
+        snprintf(value->what, sizeof value->what, "%s.%s", component->name, key);
+    }
+    return DSE_OK;
 }
 
 enum dse_status timeloop_attribute_find(const struct timeloop_component *component,
                                         const char *const *spelling, struct timeloop_value *value,
                                         struct dse_error *err)
 {
-    const struct ynode *found = NULL;
-
     memset(value, 0, sizeof *value);
     for (size_t i = 0; spelling[i] != NULL; i++) {
         const char *text = find_override(component, spelling[i]);
@@ -200,19 +265,9 @@ enum dse_status timeloop_attribute_find(const struct timeloop_component *compone
             return DSE_OK;
         }
     }
-    for (size_t i = 0; spelling[i] != NULL; i++) {
-        found = yaml_find(component->attributes, spelling[i]);
-        if (found == NULL)
-            continue;
-        if (value->node != NULL && (found->kind != YNODE_SCALAR || value->node->kind != YNODE_SCALAR ||
-                                    strcmp(found->text, value->node->text) != 0))
-            return yaml_fail(component->doc, found, err,
-                             "%s has both %s and %s, which are two spellings of one thing, and they differ",
-                             component->name, value->spelling, spelling[i]);
-        value->node = found;
-        value->spelling = spelling[i];
-        snprintf(value->what, sizeof value->what, "%s.%s", component->name, spelling[i]);
-    }
+    DSE_TRY(find_in(component, component->attributes, spelling, value, err));
+    for (size_t i = component->n_outer; i-- > 0 && value->node == NULL;)
+        DSE_TRY(find_in(component, component->outer[i], spelling, value, err));
     return DSE_OK;
 }
 
@@ -227,6 +282,7 @@ enum dse_status timeloop_attribute_u64(const struct timeloop_component *componen
         *given = found.node != NULL;
     if (found.node == NULL)
         return DSE_OK;
+    DSE_TRY(timeloop_no_expression(component->doc, found.node, found.what, err));
     return yaml_u64(component->doc, found.node, found.what, lowest, highest, value, err);
 }
 
@@ -241,6 +297,7 @@ enum dse_status timeloop_attribute_double(const struct timeloop_component *compo
         *given = found.node != NULL;
     if (found.node == NULL)
         return DSE_OK;
+    DSE_TRY(timeloop_no_expression(component->doc, found.node, found.what, err));
     return yaml_double(component->doc, found.node, found.what, 0.0, highest, value, err);
 }
 

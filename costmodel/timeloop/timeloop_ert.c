@@ -139,7 +139,7 @@ static enum dse_status apply_table(const struct yaml_doc *doc, const struct ynod
     DSE_TRY(find_component(doc, table, "an ERT", arch, &l, err));
     if (l < 0)
         return mac_fixed ? DSE_OK : apply_actions(doc, actions, mac_action, &arch->mac.energy_j, err);
-    if (leaks)
+    if (leaks && !arch->level[l].is_fanout)
         DSE_TRY(apply_leak(doc, actions, l, arch, err));
     struct storage_level *level = &arch->level[l];
     if (fixed[l])
@@ -176,12 +176,12 @@ static enum dse_status find_tables(const struct yaml_doc *doc, const struct ynod
 }
 
 enum dse_status timeloop_ert_apply(const struct yaml_doc *doc, const struct ynode *ert, const bool *fixed,
-                                   bool mac_fixed, struct architecture *arch, struct dse_error *err)
+                                   bool mac_fixed, bool v4, struct architecture *arch, struct dse_error *err)
 {
     const struct ynode *tables;
 
     DSE_TRY(find_tables(doc, ert, "an ERT", &tables, err));
-    const bool leaks = says_cycle_time(tables);
+    const bool leaks = v4 || says_cycle_time(tables);
     for (size_t i = 0; i < tables->n_item; i++)
         DSE_NOTE(doc->faults, apply_table(doc, tables->item[i], fixed, mac_fixed, leaks, arch, err));
     return DSE_OK;
@@ -199,7 +199,8 @@ static enum dse_status apply_area(const struct yaml_doc *doc, const struct ynode
     DSE_TRY(yaml_require(doc, table, "an ART table", "area", &value, err));
     DSE_TRY(yaml_double(doc, value, "the area of an ART table", 0.0, 1e15, &um2, err));
     DSE_TRY(find_component(doc, table, "an ART", arch, &l, err));
-    *(l < 0 ? &arch->mac.area_mm2 : &arch->level[l].area_mm2) = um2 * MM2_PER_UM2;
+    if (l < 0 || !arch->level[l].is_fanout) /* of which Accelergy says 1 um2 */
+        *(l < 0 ? &arch->mac.area_mm2 : &arch->level[l].area_mm2) = um2 * MM2_PER_UM2;
     return DSE_OK;
 }
 

@@ -29,7 +29,7 @@ static enum dse_status find_target(const struct builder *b, const struct ynode *
 
     DSE_TRY(yaml_require(b->doc, directive, "a mapping directive", "target", &node, err));
     DSE_TRY(timeloop_name(b->doc, node, "target", name, sizeof name, &count, err));
-    l = architecture_find_level(b->arch, name);
+    l = architecture_find_target(b->arch, name);
     if (l >= 0) {
         *level = (uint32_t)l;
         return DSE_OK;
@@ -190,7 +190,7 @@ static enum dse_status refuse_features(const struct builder *b, const struct yno
 
 static enum dse_status read_directive(struct builder *b, const struct ynode *directive, struct dse_error *err)
 {
-    static const char *const type[] = {"temporal", "spatial", "bypass", "datatype"};
+    static const char *const type[] = {"temporal", "spatial", "bypass", "datatype", "dataspace"};
     const struct ynode *value;
     uint32_t level = 0;
     size_t which = 0;
@@ -201,7 +201,7 @@ static enum dse_status read_directive(struct builder *b, const struct ynode *dir
     for (size_t i = 0; value->kind == YNODE_SCALAR && i < 2; i++)
         if (strcmp(value->text, i == 0 ? "skew" : "flattened") == 0)
             return yaml_fail(b->doc, value, err, "type %s is not supported", value->text);
-    DSE_TRY(yaml_choice(b->doc, value, "type", type, 4, &which, err));
+    DSE_TRY(yaml_choice(b->doc, value, "type", type, 5, &which, err));
     DSE_TRY(find_target(b, directive, &level, err));
     if (which == 0)
         return read_temporal(b, directive, level, err);
@@ -234,9 +234,13 @@ enum dse_status mapping_build(const struct yaml_doc *doc, const struct problem *
     struct builder b = {.doc = doc, .problem = problem, .arch = arch, .mapping = mapping};
     const struct ynode *top;
 
-    DSE_TRY(timeloop_check_root(doc, err));
+    DSE_TRY(timeloop_check_root(doc, TIMELOOP_MAPPING, err));
     DSE_TRY(yaml_require(doc, doc->root, "a mapping file", "mapping", &top, err));
     DSE_TRY(yaml_is_sequence(doc, top, "mapping", err));
+    if (top->n_item == 0 && timeloop_is_v4(doc))
+        return yaml_fail(doc, top, err,
+                         "the mapping is empty: what a mapper finds is in a file of its own "
+                         "(timeloop-mapper.map.yaml)");
     mapping_init(mapping, problem, arch);
     for (uint32_t d = 0; d < problem->n_dim; d++)
         mapping->level[arch->n_level - 1].temporal[d] = 1;

@@ -321,6 +321,7 @@ static enum dse_status unknown_instance_key(const struct shape *s, const char *k
 static enum dse_status read_entry(struct shape *s, const char *key, int line, const struct ynode *node,
                                   struct dse_error *err)
 {
+    static const char *const size_of_input[] = {"H", "W", "Hpad", "Wpad"}; /* which bounds and strides say */
     struct coefficient *c = find_coefficient(s, key);
     int d = problem_find_dim(s->problem, key);
     uint64_t bound = 0;
@@ -329,6 +330,11 @@ static enum dse_status read_entry(struct shape *s, const char *key, int line, co
         s->problem->bound[d] = (uint32_t)bound;
         return DSE_OK;
     }
+    for (size_t i = 0; c == NULL && i < sizeof size_of_input / sizeof size_of_input[0]; i++)
+        if (strcmp(key, size_of_input[i]) == 0)
+            return DSE_OK;
+    if (c == NULL && strcmp(key, "densities") == 0 && timeloop_is_empty(node))
+        return DSE_OK;
     if (c == NULL)
         return unknown_instance_key(s, key, line, err);
     DSE_TRY(coefficient_value(s->doc, node, key, &c->value, err));
@@ -418,7 +424,7 @@ enum dse_status problem_build(const struct yaml_doc *doc, struct problem *proble
     enum dse_status status;
 
     memset(problem, 0, sizeof *problem);
-    DSE_NOTE(doc->faults, timeloop_check_root(doc, err));
+    DSE_NOTE(doc->faults, timeloop_check_root(doc, TIMELOOP_PROBLEM, err));
     DSE_TRY(yaml_require(doc, doc->root, "a problem file", "problem", &top, err));
     DSE_TRY(yaml_is_mapping(doc, top, "problem", err));
     DSE_TRY(yaml_require(doc, top, "problem", "shape", &shape, err));

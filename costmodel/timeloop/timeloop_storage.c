@@ -145,6 +145,12 @@ static enum dse_status read_mesh(const struct timeloop_component *component, uin
 {
     bool given, x_given, y_given;
 
+    if (component->mesh_x > 0) {
+        *instances = component->count;
+        *mesh_x = component->mesh_x;
+        *mesh_y = component->mesh_y;
+        return DSE_OK;
+    }
     *instances = component->count;
     DSE_TRY(timeloop_attribute_u64(component, SPELL("instances"), 1, UINT32_MAX, instances, &given, err));
     if (*instances == 0)
@@ -227,7 +233,7 @@ static enum dse_status read_network(const struct timeloop_component *component, 
     level->hop_energy_j = hop * J_PER_PJ;
     level->router_energy_j = router * J_PER_PJ;
     level->ingress_energy_j = ingress * J_PER_PJ;
-    level->reduces = !level->is_dram;
+    level->reduces = !level->is_dram || component->v4; /* v4's front end writes true for all */
     DSE_NOTE(component->doc->faults,
              timeloop_attribute_find(component, SPELL("reduction_supported"), &reduction, err));
     if (reduction.node != NULL)
@@ -305,6 +311,21 @@ enum dse_status timeloop_storage_build(const struct timeloop_component *componen
     return DSE_OK;
 }
 
+enum dse_status timeloop_fanout_build(const struct timeloop_component *component, struct storage_level *level,
+                                      struct dse_error *err)
+{
+    memset(level, 0, sizeof *level);
+    text_copy(level->name, sizeof level->name, component->name);
+    level->is_fanout = true;
+    level->reduces = true;
+    level->word_bit = level->block_word = level->cluster_size = 1;
+    level->size_word = ARCH_UNLIMITED;
+    level->multiple_buffering = 1.0;
+    level->read_bandwidth_word_per_cycle = level->write_bandwidth_word_per_cycle =
+        level->shared_bandwidth_word_per_cycle = INFINITY;
+    return read_mesh(component, &level->instances, &level->mesh_x, &level->mesh_y, err);
+}
+
 /* Timeloop takes whole pJ only here ("bad conversion"); a fraction must come by an ERT. */
 static enum dse_status mac_energy(const struct timeloop_component *component,
                                   const struct timeloop_value *value, double *pj, struct dse_error *err)
@@ -321,6 +342,22 @@ static enum dse_status mac_energy(const struct timeloop_component *component,
     return DSE_OK;
 }
 
+/* In v4 also by the widths of Accelergy's classes, where the component itself does not say word bits. */
+static enum dse_status mac_word(const struct timeloop_component *component, struct mac_array *mac,
+                                struct dse_error *err)
+{
+    const char *const *const word = SPELL("word-bits", "word_width", "datawidth");
+    struct timeloop_component own = *component;
+    bool given;
+    DSE_TRY(u32_attribute(component, word, &mac->word_bit, NULL, err));
+    own.n_outer = 0;
+    DSE_TRY(u32_attribute(&own, word, &mac->word_bit, &given, err));
+    if (!component->v4 || given)
+        return DSE_OK;
+    DSE_TRY(u32_attribute(&own, SPELL("multiplier_width"), &mac->word_bit, NULL, err));
+    return u32_attribute(&own, SPELL("width"), &mac->word_bit, NULL, err);
+}
+
 enum dse_status timeloop_mac_build(const struct timeloop_component *component, struct mac_array *mac,
                                    bool *fixed_energy, struct dse_error *err)
 {
@@ -331,8 +368,7 @@ enum dse_status timeloop_mac_build(const struct timeloop_component *component, s
     text_copy(mac->name, sizeof mac->name, component->name);
     mac->word_bit = 16;
     DSE_NOTE(component->doc->faults, timeloop_attribute_check(component, err));
-    DSE_NOTE(component->doc->faults, u32_attribute(component, SPELL("word-bits", "word_width", "datawidth"),
-                                                   &mac->word_bit, NULL, err));
+    DSE_NOTE(component->doc->faults, mac_word(component, mac, err));
     DSE_NOTE(component->doc->faults, read_mesh(component, &mac->instances, &mac->mesh_x, &mac->mesh_y, err));
     DSE_NOTE(component->doc->faults, timeloop_attribute_find(component, SPELL("energy"), &energy, err));
     pj = (mac->word_bit / 16.0) * (mac->word_bit / 16.0);

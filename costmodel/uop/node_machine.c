@@ -28,9 +28,12 @@ static enum dse_status check(const struct architecture *arch, struct dse_error *
                       "needs words of whole bytes, in which uops count: take 8 bit", err);
     for (uint32_t l = 0; l + 1 < arch->n_level; l++)
         if (!(arch->level[l].keep_role & ALL_ROLES))
-            return refuse(arch, arch->level[l].name,
-                          "keeps tensors by name alone, and layers of a network have none of such names",
-                          err);
+            return refuse(
+                arch, arch->level[l].name,
+                arch->level[l].is_fanout
+                    ? "is only an array's fan-out (of Timeloop v4), no memory"
+                    : "keeps tensors by name alone, and layers of a network have none of such names",
+                err);
     return DSE_OK;
 }
 

@@ -182,7 +182,7 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     struct evaluation_detail detail;
     struct mapping_report report = {.problem = problem, .arch = arch, .detail = &detail};
     struct arena arena;
-    char text[512];
+    char text[512], kept[INPUT_KEPT_MAX];
     const struct accounting *accounting = accounting_standard(ACCOUNTING_MAPPING, arch);
     if (cli_value(args, "accounting"))
         DSE_TRY(accounting_named(cli_value(args, "accounting"), &accounting, err));
@@ -192,8 +192,10 @@ static enum dse_status evaluate(const struct cli_args *args, const struct consol
     if (status == DSE_OK && detail.total.fit.what != FITS)
         status = dse_fail_at(err, DSE_BAD_INPUT, args->operand[2], 0, "the mapping does not fit: %s",
                              misfit_print(&detail.total.fit, problem, arch, text, sizeof text));
-    if (status == DSE_OK)
+    if (status == DSE_OK) {
+        report.constraints = input_mapping_kept(args->operand[2], problem, arch, mapping, console, kept);
         status = report_mapping(args, console, mapping, &arena, &report, err);
+    }
     arena_free(&arena);
     evaluator_delete(evaluator);
     return status;
@@ -509,13 +511,14 @@ const struct cli_command command_eval = {
     .operands = "ARCH [PROBLEM MAPPING|SCHEDULE] [LIST.csv]",
     .summary = "Evaluate one mapping of a layer, or one fused schedule of a network, with the cost model.",
     .help =
-        "ARCH     an architecture file, native, Timeloop v3 or Interstellar, or a name of `dse list "
+        "ARCH     an architecture file, native, Timeloop or Interstellar, or a name of `dse list "
         "architectures`\n"
-        "PROBLEM  a problem file of Timeloop v3 or Interstellar, or NETWORK:LAYER such as resnet50:conv1; "
+        "PROBLEM  a problem file of Timeloop or Interstellar, or NETWORK:LAYER such as resnet50:conv1; "
         "for "
         "a\n"
         "         SCHEDULE a network\n"
-        "MAPPING  a mapping file (Timeloop v3), as `dse map --format yaml` and the layers table have it; or "
+        "MAPPING  a mapping file (Timeloop's form), as `dse map --format yaml` and the layers table have it; "
+        "or "
         "a file of\n"
         "         mappings of one line each (docs/interstellar.md)\n"
         "SCHEDULE a fused schedule of the whole network, as `dse map --format yaml` with a scheduler prints "

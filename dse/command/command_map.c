@@ -331,6 +331,9 @@ static const struct cli_option options[] = {
      "replace a quantity of the architecture, DRAM.bandwidth='8 GB/s', or a parameter of the network, "
      "network.sequence=128; "
      "repeatable"},
+    {"ert", 0, "FILE",
+     "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
+    {"art", 0, "FILE", "its areas from a separate Area Reference Table"},
     {"format", 'f', "HOW",
      "table (default), yaml (one mapping, or the schedule; for `dse eval`), csv, json, "
      "vector (for `dse eval --vectors`)"},

@@ -241,10 +241,12 @@ static enum dse_status print_summary(const struct sample_job *job, FILE *stream,
 
 /* ---------------------------------------- the command */
 
+/* `path` NULL: only the machine's own. */
 static enum dse_status read_constraints(const char *path, struct sample_job *job, struct dse_error *err)
 {
-    const struct ynode *list;
-    DSE_TRY(input_constraints(path, &job->constraints_doc, &list, err));
+    const struct ynode *list = NULL;
+    if (path)
+        DSE_TRY(input_constraints(path, &job->constraints_doc, &list, err));
     job->settings.constraints = &job->constraints;
     DSE_TRY(mapspace_constraints_read(&job->constraints_doc, list, NULL, &job->workload.problem[0],
                                       &job->arch, &job->constraints, err));
@@ -316,8 +318,9 @@ static enum dse_status prepare(const struct cli_args *args, struct sample_job *j
         return dse_fail(err, DSE_BAD_USAGE, "%s has %u layers; choose one, for instance %s",
                         job->network.name, job->network.n_layer, job->network.layer[0].name);
     DSE_TRY(workload_init(&job->workload, &job->network, (uint32_t)batch, &layer, layer != NULL, 0, err));
-    return cli_value(args, "constraints") ? read_constraints(cli_value(args, "constraints"), job, err)
-                                          : DSE_OK;
+    return cli_value(args, "constraints") || mapspace_constraints_of_machine(&job->arch)
+               ? read_constraints(cli_value(args, "constraints"), job, err)
+               : DSE_OK;
 }
 
 static enum dse_status draw(struct sample_job *job, struct dse_error *err)
@@ -410,6 +413,9 @@ static const struct cli_option options[] = {
      "replace a quantity of the architecture, DRAM.bandwidth='8 GB/s', or a parameter of the network, "
      "network.sequence=128; "
      "repeatable"},
+    {"ert", 0, "FILE",
+     "energies of a Timeloop ARCH from a separate Energy Reference Table (as Accelergy writes it)"},
+    {"art", 0, "FILE", "its areas from a separate Area Reference Table"},
     {"jobs", 'j', "N", "threads (default: the processors this process may use)"},
 };
 

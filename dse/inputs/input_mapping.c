@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "costmodel/timeloop/timeloop.h"
+#include "engines/mapspace/mapspace_constraints.h"
 
 enum dse_status input_pad_dim(struct problem *problem, const char *dim, const char *text,
                               struct dse_error *err)
@@ -61,4 +62,24 @@ enum dse_status input_mapping(const char *path, const struct problem *problem,
     DSE_TRY(mapping_read(path, problem, arch, mapping, err));
     warn_of_bypass(console, path, problem, arch, mapping);
     return DSE_OK;
+}
+
+const char *input_mapping_kept(const char *path, const struct problem *problem,
+                               const struct architecture *arch, const struct mapping *mapping,
+                               const struct console *console, char *buffer)
+{
+    static const char broken[] = "broken: ";
+    char *const why = buffer + sizeof broken - 1;
+    const size_t size = INPUT_KEPT_MAX - (sizeof broken - 1);
+    struct mapspace_constraints constraints;
+    struct dse_error inner;
+    if (!arch->rules[0])
+        return NULL;
+    memcpy(buffer, broken, sizeof broken);
+    if (mapspace_constraints_read(NULL, NULL, NULL, problem, arch, &constraints, &inner) != DSE_OK)
+        dse_error_print(&inner, why, size);
+    else if (mapspace_constraints_keep(&constraints, problem, arch, mapping, why, size))
+        return "kept";
+    fprintf(console->err, "dse: warning: %s: the mapping breaks the machine's constraints: %s\n", path, why);
+    return buffer;
 }

@@ -22,4 +22,13 @@ DSE_MUST_CHECK enum dse_status input_mapping(const char *path, const struct prob
                                              const struct architecture *arch, const struct console *console,
                                              struct mapping *mapping, struct dse_error *err);
 
+enum { INPUT_KEPT_MAX = 512 };
+
+/* "kept" when the mapping keeps what the machine's file demands of mappings, "broken: " and what it breaks
+ * first, also as a warning on console->err; NULL: it demands nothing. Returns `buffer`, of INPUT_KEPT_MAX
+ * bytes. */
+const char *input_mapping_kept(const char *path, const struct problem *problem,
+                               const struct architecture *arch, const struct mapping *mapping,
+                               const struct console *console, char *buffer);
+
 #endif

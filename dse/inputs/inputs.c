@@ -475,12 +475,21 @@ enum dse_status input_constraints(const char *path, struct yaml_doc *doc, const 
                                   struct dse_error *err)
 {
     DSE_TRY(yaml_read(doc, path, err));
+    if (timeloop_is_constraints(doc)) {
+        struct yaml_doc theirs = *doc;
+        memset(doc, 0, sizeof *doc);
+        enum dse_status status = timeloop_constraints_read(&theirs, doc, err);
+        yaml_doc_free(&theirs);
+        *list = doc->root;
+        return status;
+    }
     const struct ynode *found = yaml_find(doc->root, "constraints");
     *list = found ? found : doc->root;
     if (interstellar_is_schedule(*list))
         return DSE_OK;
     if (!found && doc->root->kind == YNODE_MAPPING)
         return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
-                           "a list of constraints is expected, or a key \"constraints\" that has one");
+                           "a list of constraints is expected, or a key \"constraints\" that has one, or a "
+                           "Timeloop file with architecture_constraints or mapspace_constraints");
     return yaml_is_sequence(doc, *list, "constraints", err);
 }

@@ -75,8 +75,8 @@ DSE_MUST_CHECK enum dse_status input_layer(const struct network *network, const 
                                            struct dse_error *err);
 
 /* A list of map-space constraints: the file's whole content, or what stands under `constraints` in it, as in
- * a sweep specification; or a schedule of Interstellar's authors. `list` lies in `doc`; release that with
- * yaml_doc_free (also after a failure). */
+ * a sweep specification; a Timeloop file with constraints; or a schedule of Interstellar's authors. `list`
+ * lies in `doc`; release that with yaml_doc_free (also after a failure). */
 DSE_MUST_CHECK enum dse_status input_constraints(const char *path, struct yaml_doc *doc,
                                                  const struct ynode **list, struct dse_error *err);
 

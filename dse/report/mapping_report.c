@@ -209,6 +209,8 @@ static void list_summary(const struct mapping_report *r, struct cells *rows)
         list_real(rows, "level_byte", arch->level[l].name, total->level_byte[l]);
     if (!isnan(architecture_area_mm2(arch)))
         list_real(rows, "area_mm2", NULL, architecture_area_mm2(arch));
+    if (r->constraints)
+        cells_list_text(rows, "constraints", r->constraints);
     for (size_t i = 0; r->measured && i < r->measured->n_cell; i++)
         cells_copy(rows, r->measured, i);
 }
@@ -249,6 +251,8 @@ static void head_of_summary(const struct mapping_report *r, struct text_buffer *
                 text_thousands(total->n_mac_used, b, sizeof b));
     text_append(out, "  %-*s  %s\n", label, "operations",
                 text_thousands((uint64_t)total->n_compute, a, sizeof a));
+    if (r->constraints)
+        text_append(out, "  %-*s  %s\n", label, "constraints", r->constraints);
     if (r->measured)
         head_of_measured(r->measured, label, out);
 }

@@ -14,6 +14,7 @@ struct mapping_report {
     const struct architecture *arch;
     const struct evaluation_detail *detail;
     const struct cells *measured; /* a list of further numbers, for the summary; may be NULL */
+    const char *constraints;      /* of the machine's file: "kept", or what is broken; NULL: there are none */
     const struct noc_config *noc; /* for the report noc, with what the simulation said */
     const struct noc_latency *noc_latency;
 };

@@ -287,7 +287,7 @@ enum dse_status solve_constraints(const struct solve_settings *s, const struct p
                                   struct dse_error *err)
 {
     DSE_TRY(mapspace_constraints_read(s->doc, s->constraints, s->further, problem, arch, constraints, err));
-    return s->engine->takes_hint
+    return s->engine->takes_hint || !s->doc
                ? DSE_OK
                : mapspace_constraints_fix_hint(constraints, problem, arch, s->doc->path, err);
 }
@@ -298,7 +298,7 @@ static enum dse_status make_constraints(const struct solve_settings *s, const st
                                         const struct mapspace_constraints **out, struct dse_error *err)
 {
     *out = NULL;
-    if (!s->constraints && !s->further && !s->dataflow)
+    if (!s->constraints && !s->further && !s->dataflow && !mapspace_constraints_of_machine(arch))
         return DSE_OK;
     struct mapspace_constraints *constraints = arena_alloc(arena, 1, sizeof *constraints);
     DSE_TRY(arena_check(arena, "the constraints", err));
@@ -402,6 +402,7 @@ static enum dse_status takes_problem(const struct solve_settings *s, const struc
     const struct accounting *accounting = solve_accounting(s, arch);
     struct engine_task task;
     struct dse_error why = {0};
+    char shown[DSE_ERROR_FILE_MAX + DSE_ERROR_TEXT_MAX + 32];
     uint32_t first = 0;
     enum dse_status status = evaluator_new(accounting, compiled.problem, arch, &compiled.evaluator, &why);
     if (status == DSE_OK)
@@ -415,7 +416,7 @@ static enum dse_status takes_problem(const struct solve_settings *s, const struc
     while (workload->problem_of[first] != p)
         first++;
     return dse_fail(err, status, "layer %s: %.900s", workload->network->layer[workload->layer[first]].name,
-                    why.text);
+                    dse_error_print(&why, shown, sizeof shown));
 }
 
 enum dse_status solve_takes(const struct solve_settings *s, const struct workload *workload,

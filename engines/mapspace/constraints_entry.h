@@ -7,15 +7,22 @@
 /* What one entry is read with. */
 struct constraint_entry {
     const struct yaml_doc *doc;
+    const char *machine_path; /* of the file whose constraints are LIST_MACHINE */
     const struct ynode *node;
     const struct problem *problem;
     const struct architecture *arch;
     struct level_constraints *level;
     const char *level_name;
     struct level_said *said; /* where the lists said what stands in `level` */
-    int list;                /* which list the entry is of, from 1 */
+    int list;                /* which list the entry is of */
     struct dse_error *err;
 };
+
+/* What was said holds for the entry's list: it was said there, or by the machine. Else it is replaced. */
+static inline bool constraint_holds(const struct constraint_entry *e, const struct said *said)
+{
+    return said->line && (said->list == e->list || said->list == LIST_MACHINE);
+}
 
 /* "unknown WHAT "word" ...; did you mean ...?; accepted: a, b, c" */
 enum dse_status constraint_unknown(const struct constraint_entry *e, const struct ynode *node,

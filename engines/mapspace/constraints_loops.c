@@ -15,6 +15,11 @@ static enum dse_status find_dim(const struct constraint_entry *e, const struct y
 {
     const char *known[PROBLEM_DIM_MAX];
     int found = problem_find_dim(e->problem, word);
+    if (found < 0 &&
+        e->list == LIST_MACHINE) /* output channels: M in Timeloop's examples, K in its cnn-layer */
+        found = problem_find_dim(e->problem, strcmp(word, "M") == 0   ? "K"
+                                             : strcmp(word, "K") == 0 ? "M"
+                                                                      : word);
     for (uint32_t d = 0; d < e->problem->n_dim; d++)
         known[d] = e->problem->dim_name[d];
     if (found < 0)
@@ -28,19 +33,26 @@ static enum dse_status find_dim(const struct constraint_entry *e, const struct y
 /* Forget at `said` what an earlier list said: the later one replaces it. */
 static void replace(const struct constraint_entry *e, struct said *said, uint32_t *value)
 {
-    if (said->list == e->list)
+    if (constraint_holds(e, said))
         return;
     *said = (struct said){0, 0};
     *value = 0;
+}
+
+/* Where it was said: what the machine's file says stays said there. */
+static void note_said(const struct constraint_entry *e, struct said *said, const struct ynode *node)
+{
+    if (!said->line || said->list != LIST_MACHINE)
+        *said = (struct said){node->line, e->list};
 }
 
 static enum dse_status contradicts(const struct constraint_entry *e, const struct ynode *node,
                                    const struct said *said, const char *what, const char *here,
                                    const char *there)
 {
-    char line[32] = "the same line";
-    if (said->line != node->line)
-        snprintf(line, sizeof line, "line %d", said->line);
+    char line[SAID_MAX] = "the same line";
+    if (said->line != node->line || said->list != e->list)
+        said_print(said, e->list, e->machine_path, line, sizeof line);
     return yaml_fail(e->doc, node, e->err, "%s: %s %s contradicts %s on %s", e->level_name, what, here, there,
                      line);
 }
@@ -71,7 +83,7 @@ static enum dse_status set_factor(const struct constraint_entry *e, const struct
     if (limit && highest && highest <= value)
         return DSE_OK;
     *(limit ? &loops->highest[d] : &loops->fixed[d]) = value;
-    *(limit ? &said->highest[d] : &said->fixed[d]) = (struct said){node->line, e->list};
+    note_said(e, limit ? &said->highest[d] : &said->fixed[d], node);
     return DSE_OK;
 }
 
@@ -80,27 +92,31 @@ static enum dse_status read_factor(const struct constraint_entry *e, const struc
                                    const char *word, enum loop_kind kind)
 {
     char name[WORD_MAX];
-    size_t n = 0;
+    size_t n = strcspn(word, "=<>");
     uint64_t value = 0;
     uint32_t dim = 0;
-    while (word[n] && !strchr("=<>", word[n]) && !isdigit((unsigned char)word[n]) && n + 1 < sizeof name) {
-        name[n] = word[n];
-        n++;
-    }
-    name[n] = '\0';
+    if (!word[n]) /* C4: the name ends where the last digits begin */
+        while (n > 0 && isdigit((unsigned char)word[n - 1]))
+            n--;
     const char *rest = word + n;
     bool limit = rest[0] == '<';
     rest += limit;
     rest += rest[0] == '=';
-    if (n == 0 || !text_parse_u64(rest, &value) || value > UINT32_MAX)
+    const bool all = !limit && strcmp(rest, "all") == 0;
+    if (n == 0 || n >= sizeof name || (!all && (!text_parse_u64(rest, &value) || value > UINT32_MAX)))
         return yaml_fail(e->doc, node, e->err,
-                         "%s: \"%.80s\" is no factor; accepted: C=4 (exactly), C<=4 (at most)", e->level_name,
-                         word);
+                         "%s: \"%.80s\" is no factor; accepted: C=4 (exactly), C<=4 (at most), C=all",
+                         e->level_name, word);
+    memcpy(name, word, n);
+    name[n] = '\0';
     DSE_TRY(find_dim(e, node, name, &dim));
+    if (all)
+        value = e->problem->bound[dim];
     if (value == 0)
-        return yaml_fail(e->doc, node, e->err,
-                         "%s: factor %s=0 (\"the rest\") is not supported; leave %s out, or fix it elsewhere",
-                         e->level_name, name, name);
+        return yaml_fail(
+            e->doc, node, e->err,
+            "%s: factor %s=0 (\"the rest\") is not supported; for the whole dimension write %s=all",
+            e->level_name, name, name);
     if (!limit && e->problem->bound[dim] % value != 0)
         return yaml_fail(e->doc, node, e->err, "%s: factor %s=%u does not divide the bound %u of problem %s",
                          e->level_name, name, (unsigned)value, e->problem->bound[dim], e->problem->name);
@@ -166,12 +182,12 @@ static enum dse_status read_words(const struct constraint_entry *e, const struct
         return DSE_OK;
     }
     DSE_TRY(yaml_text(e->doc, node, "permutation", &text, e->err));
-    bool letters = strpbrk(text, " ,") == NULL;
+    bool letters = true;
     for (uint32_t d = 0; d < e->problem->n_dim; d++)
         letters = letters && e->problem->dim_name[d][1] == '\0';
     while (*text) {
         char word[WORD_MAX];
-        size_t n = letters ? 1 : strcspn(text, " ,");
+        size_t n = letters ? strcspn(text, " ,") > 0 : strcspn(text, " ,");
         if (n >= sizeof word)
             return yaml_fail(e->doc, node, e->err, "%s: a dimension of %zu letters", e->level_name, n);
         memcpy(word, text, n);
@@ -210,7 +226,7 @@ static enum dse_status read_order(const struct constraint_entry *e, enum loop_ki
     if (!node)
         return DSE_OK;
     DSE_TRY(read_words(e, node, &read));
-    uint32_t before = said->list == e->list ? loops->n_order : 0;
+    uint32_t before = constraint_holds(e, said) ? loops->n_order : 0;
     for (uint32_t i = 0; i < before && i < read.n_order; i++)
         if (loops->order[i] != read.order[i])
             return contradicts(e, node, said, "permutation",
@@ -220,23 +236,30 @@ static enum dse_status read_order(const struct constraint_entry *e, enum loop_ki
         return DSE_OK;
     loops->n_order = read.n_order;
     memcpy(loops->order, read.order, sizeof loops->order);
-    *said = (struct said){node->line, e->list};
+    note_said(e, said, node);
     return DSE_OK;
 }
 
 /* Applied when all entries are read: the permutation that it splits may be in a later one. */
 static enum dse_status read_split(const struct constraint_entry *e)
 {
-    const struct ynode *node = yaml_find(e->node, "split");
+    const struct ynode *whole = yaml_find(e->node, "split_all"), *ones = yaml_find(e->node, "ones_first");
+    const struct ynode *node = whole ? whole : yaml_find(e->node, "split");
     char here[32], there[32];
     uint64_t split = 0;
     if (!node)
         return DSE_OK;
-    DSE_TRY(yaml_u64(e->doc, node, "split", 0, e->problem->n_dim, &split, e->err));
+    DSE_TRY(yaml_u64(e->doc, node, whole ? "split_all" : "split", 0, whole ? UINT32_MAX : e->problem->n_dim,
+                     &split, e->err));
     snprintf(here, sizeof here, "%u", (unsigned)split);
     snprintf(there, sizeof there, "%u", (unsigned)e->said->split_value);
-    if (e->said->split.list == e->list && split != e->said->split_value)
+    if (constraint_holds(e, &e->said->split) && split != e->said->split_value)
         return contradicts(e, node, &e->said->split, "split", here, there);
+    if (constraint_holds(e, &e->said->split))
+        return DSE_OK;
+    if (ones)
+        DSE_TRY(yaml_bool(e->doc, ones, "ones_first", &e->said->ones_first, e->err));
+    e->said->split_all = whole != NULL;
     e->said->split_value = (uint32_t)split;
     e->said->split = (struct said){node->line, e->list};
     return DSE_OK;
@@ -258,13 +281,13 @@ static enum dse_status read_dims(const struct constraint_entry *e, const char *k
         DSE_TRY(find_dim(e, node->item[i], text, &dim));
         read |= 1u << dim;
     }
-    bool again = said->list == e->list;
+    bool again = constraint_holds(e, said);
+    char place[SAID_MAX];
     if (again && read && *mask && !(read & *mask))
-        return yaml_fail(e->doc, node, e->err,
-                         "%s: %s contradicts that of line %d: no dimension is in both lists", e->level_name,
-                         key, said->line);
+        return yaml_fail(e->doc, node, e->err, "%s: %s contradicts that of %s: no dimension is in both lists",
+                         e->level_name, key, said_print(said, e->list, e->machine_path, place, sizeof place));
     *mask = again ? *mask & read : read;
-    *said = (struct said){node->line, e->list};
+    note_said(e, said, node);
     return DSE_OK;
 }
 
@@ -288,7 +311,7 @@ static enum dse_status read_dataflow(const struct constraint_entry *e)
             return yaml_fail(e->doc, node, e->err, "%s: dataflow says what %s says; leave one out",
                              e->level_name, other[i]);
     for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
-        if (says[i]->list == e->list)
+        if (constraint_holds(e, says[i]))
             return contradicts(e, node, says[i], "dataflow", text, "what is said of the array's sides");
     if (unrolling_parse(text, e->problem, &dataflow, &inner) != DSE_OK ||
         mapspace_constraints_unroll(e->level, &dataflow, &inner) != DSE_OK)

@@ -4,12 +4,44 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+
 const char *const loop_kind_name[LOOP_KINDS] = {"temporal", "spatial"};
 
-void constraints_split(const struct constraints_said *said, struct mapspace_constraints *constraints)
+const char *said_print(const struct said *said, int list, const char *machine_path, char *buffer, size_t size)
+{
+    const bool elsewhere = said->list == LIST_MACHINE && list != LIST_MACHINE;
+    snprintf(buffer, size, "line %d%s%s", said->line, elsewhere ? " of " : "", elsewhere ? machine_path : "");
+    return buffer;
+}
+
+/* Timeloop's split counts places of the whole permutation: those with a place, then the others, of which it
+ * is open who is where. Dimensions without iterations may come first. */
+static void split_whole(const struct level_said *said, const struct problem *problem,
+                        struct level_constraints *level)
+{
+    const uint32_t split = said->split_value;
+    uint32_t named = 0, place = 0;
+    for (uint32_t i = 0; i < level->spatial.n_order; i++)
+        named |= 1u << level->spatial.order[i];
+    for (uint32_t d = 0; said->ones_first && d < problem->n_dim; d++)
+        place += !(named >> d & 1u) && (problem->bound[d] == 1 || level->spatial.fixed[d] == 1);
+    for (uint32_t i = 0; i < level->spatial.n_order; i++, place++)
+        *(place < split ? &level->dims_y : &level->dims_x) &= ~(1u << level->spatial.order[i]);
+    if (split <= place)
+        level->dims_x &= named;
+    if (split >= problem->n_dim)
+        level->dims_y &= named;
+}
+
+void constraints_split(const struct constraints_said *said, const struct problem *problem,
+                       struct mapspace_constraints *constraints)
 {
     for (uint32_t l = 0; l < constraints->n_level; l++) {
         struct level_constraints *level = &constraints->level[l];
+        if (said->level[l].split.line && said->level[l].split_all) {
+            split_whole(&said->level[l], problem, level);
+            continue;
+        }
         for (uint32_t i = 0; said->level[l].split.line && i < level->spatial.n_order; i++) {
             uint32_t bit = 1u << level->spatial.order[i];
             *(i < said->level[l].split_value ? &level->dims_y : &level->dims_x) &= ~bit;
@@ -19,7 +51,7 @@ void constraints_split(const struct constraints_said *said, struct mapspace_cons
 
 /* What the checks below look at. */
 struct agreement {
-    const struct yaml_doc *doc;
+    const char *path, *machine_path;
     const struct problem *problem;
     const struct architecture *arch;
     const struct constraints_said *said;
@@ -32,12 +64,18 @@ static const struct loop_constraints *loops_of(const struct agreement *a, uint32
     return kind == LOOP_SPATIAL ? &a->constraints->level[l].spatial : &a->constraints->level[l].temporal;
 }
 
+/* The file that is to blame: the lists', where they said something of it. */
+static const char *blamed(const struct agreement *a, bool by_lists)
+{
+    return by_lists ? a->path : a->machine_path;
+}
+
 /* The error, with all that was said of the factors of dimension d: "DRAM temporal C=4 (line 3)". */
 static enum dse_status blame(const struct agreement *a, uint32_t d, const char *why)
 {
-    char list[DSE_ERROR_TEXT_MAX / 2] = "";
+    char list[DSE_ERROR_TEXT_MAX / 2] = "", place[SAID_MAX];
     size_t used = 0;
-    int line = 0;
+    int line[2] = {0, 0}; /* of the machine's file, of the lists' */
     for (uint32_t l = a->arch->n_level; l-- > 0;)
         for (int kind = 0; kind < LOOP_KINDS; kind++)
             for (int limit = 0; limit < 2; limit++) {
@@ -46,13 +84,16 @@ static enum dse_status blame(const struct agreement *a, uint32_t d, const char *
                 const struct said *said = limit ? &of->highest[d] : &of->fixed[d];
                 if (!said->line || used >= sizeof list)
                     continue;
-                line = said->line > line ? said->line : line;
-                used += (size_t)snprintf(list + used, sizeof list - used, "%s%s %s %s%s%u (line %d)",
-                                         used ? ", " : "", a->arch->level[l].name, loop_kind_name[kind],
-                                         a->problem->dim_name[d], limit ? "<=" : "=",
-                                         limit ? loops->highest[d] : loops->fixed[d], said->line);
+                int *latest = &line[said->list != LIST_MACHINE];
+                *latest = said->line > *latest ? said->line : *latest;
+                said_print(said, a->path ? LIST_FIRST : LIST_MACHINE, a->machine_path, place, sizeof place);
+                used +=
+                    (size_t)snprintf(list + used, sizeof list - used, "%s%s %s %s%s%u (%s)", used ? ", " : "",
+                                     a->arch->level[l].name, loop_kind_name[kind], a->problem->dim_name[d],
+                                     limit ? "<=" : "=", limit ? loops->highest[d] : loops->fixed[d], place);
             }
-    return dse_fail_at(a->err, DSE_BAD_INPUT, a->doc->path, line, "%s: %s", why, list);
+    return dse_fail_at(a->err, DSE_BAD_INPUT, blamed(a, line[1] > 0), line[1] ? line[1] : line[0], "%s: %s",
+                       why, list);
 }
 
 /* What is fixed for dimension d over all levels; a double, as nothing bounds it. */
@@ -148,6 +189,7 @@ static enum dse_status check_axes(const struct agreement *a, uint32_t l)
 {
     const struct level_constraints *level = &a->constraints->level[l];
     const struct level_said *said = &a->said->level[l];
+    char place[SAID_MAX];
     for (uint32_t d = 0; d < a->problem->n_dim; d++) {
         const struct said *factor = &said->loops[LOOP_SPATIAL].fixed[d];
         if (level->spatial.fixed[d] <= 1 || ((level->dims_x | level->dims_y) >> d & 1u))
@@ -155,20 +197,19 @@ static enum dse_status check_axes(const struct agreement *a, uint32_t l)
         const struct said *axes = said->dims_x.line   ? &said->dims_x
                                   : said->dims_y.line ? &said->dims_y
                                                       : &said->split;
-        return dse_fail_at(a->err, DSE_BAD_INPUT, a->doc->path, factor->line,
-                           "%s: spatial %s=%u may lie on neither axis (dims_x, dims_y or split, line %d)",
+        return dse_fail_at(a->err, DSE_BAD_INPUT, blamed(a, factor->list != LIST_MACHINE), factor->line,
+                           "%s: spatial %s=%u may lie on neither axis (dims_x, dims_y or split, %s)",
                            a->arch->level[l].name, a->problem->dim_name[d], level->spatial.fixed[d],
-                           axes->line);
+                           said_print(axes, factor->list, a->machine_path, place, sizeof place));
     }
     return DSE_OK;
 }
 
-enum dse_status constraints_agree(const struct yaml_doc *doc, const struct problem *problem,
+enum dse_status constraints_agree(const char *path, const char *machine_path, const struct problem *problem,
                                   const struct architecture *arch, const struct constraints_said *said,
                                   const struct mapspace_constraints *constraints, struct dse_error *err)
 {
-    const struct agreement a = {
-        .doc = doc, .problem = problem, .arch = arch, .said = said, .constraints = constraints, .err = err};
+    const struct agreement a = {path, machine_path, problem, arch, said, constraints, err};
     for (uint32_t d = 0; d < problem->n_dim; d++)
         DSE_TRY(check_products(&a, d));
     for (uint32_t l = 0; l < arch->n_level; l++)

@@ -1,5 +1,7 @@
 /* Whether a mapping fits and whether it lies in the space: tiles, spreads, thread block, then everything
  * that the constraints fix. */
+#include <stdio.h>
+
 #include "costmodel/model/bank_group.h"
 #include "costmodel/model/gpu_limits.h"
 #include "engines/mapspace/mapspace_private.h"
@@ -288,6 +290,79 @@ static bool level_contains(const struct mapspace *space, const struct mapping_le
             return refuse(fit, MISFIT_FACTORS, l, d, 0, 0);
     if ((space->base.level[l].keep ^ level->keep) & ~space->optional[l])
         return refuse(fit, MISFIT_BYPASS, l, 0, 0, 0);
+    return true;
+}
+
+/* One kind of loop at one level against what is said of it. */
+static bool loops_keep(const struct loop_constraints *loops, const struct problem *problem, const char *level,
+                       const char *kind, const uint32_t *factor, char *why, size_t size)
+{
+    for (uint32_t d = 0; d < problem->n_dim; d++) {
+        const bool fixed = loops->fixed[d] != 0 && loops->fixed[d] != factor[d];
+        if (factor_allowed(loops, d, factor[d]))
+            continue;
+        snprintf(why, size, "%s: %s %s=%u, where %s%u is demanded", level, kind, problem->dim_name[d],
+                 factor[d], fixed ? "" : "at most ", fixed ? loops->fixed[d] : loops->highest[d]);
+        return false;
+    }
+    return true;
+}
+
+static bool tensors_keep(const struct level_constraints *c, const struct problem *problem, const char *level,
+                         const struct mapping_level *mapped, char *why, size_t size)
+{
+    const uint32_t keep = mapped->keep, wrong = (c->keep & ~keep) | (c->bypass & keep);
+    if (!wrong)
+        return true;
+    const uint32_t t = (uint32_t)__builtin_ctz(wrong);
+    snprintf(why, size, "%s %s %s, which is to be %s there", level, keep >> t & 1u ? "keeps" : "bypasses",
+             problem->tensor[t].name, keep >> t & 1u ? "bypassed" : "kept");
+    return false;
+}
+
+static bool axes_keep(const struct level_constraints *c, const struct problem *problem, const char *level,
+                      const struct mapping_level *mapped, char *why, size_t size)
+{
+    for (int y = 0; y < 2; y++) {
+        const uint32_t wrong = mapspace_axis_dims(mapped, problem->n_dim, y) & ~(y ? c->dims_y : c->dims_x);
+        if (!wrong)
+            continue;
+        snprintf(why, size, "%s: %s lies on %s, where it may not", level,
+                 problem->dim_name[__builtin_ctz(wrong)], y ? "Y" : "X");
+        return false;
+    }
+    return true;
+}
+
+static bool orders_keep(const struct level_constraints *c, const struct problem *problem, const char *level,
+                        const struct mapping_level *mapped, char *why, size_t size)
+{
+    const uint32_t n_dim = problem->n_dim, split = mapped->split < n_dim ? mapped->split : n_dim;
+    const bool temporal = keeps_order(&c->temporal, mapped->temporal_order, mapped->temporal, 0, n_dim);
+    if (temporal && keeps_order(&c->spatial, mapped->spatial_order, mapped->spatial, 0, split) &&
+        keeps_order(&c->spatial, mapped->spatial_order, mapped->spatial, split, n_dim))
+        return true;
+    snprintf(why, size, "%s: the %s loops are in another order than is demanded", level,
+             temporal ? "spatial" : "temporal");
+    return false;
+}
+
+bool mapspace_constraints_keep(const struct mapspace_constraints *constraints, const struct problem *problem,
+                               const struct architecture *arch, const struct mapping *mapping, char *why,
+                               size_t size)
+{
+    for (uint32_t l = 0; l < mapping->n_level; l++) {
+        const struct level_constraints *c = &constraints->level[l];
+        const struct mapping_level *level = &mapping->level[l];
+        const char *name = arch->level[l].name;
+        if (!(c->is_fanout ||
+              loops_keep(&c->temporal, problem, name, "temporal", level->temporal, why, size)) ||
+            !loops_keep(&c->spatial, problem, name, "spatial", level->spatial, why, size) ||
+            !axes_keep(c, problem, name, level, why, size) ||
+            !tensors_keep(c, problem, name, level, why, size) ||
+            !orders_keep(c, problem, name, level, why, size))
+            return false;
+    }
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "costmodel/model/machine_rules.h"
 #include "engines/mapspace/constraints_entry.h"
 
 enum { TYPE_TEMPORAL, TYPE_SPATIAL };
@@ -18,8 +19,21 @@ void mapspace_constraints_init(struct mapspace_constraints *constraints, const s
     constraints->n_level = arch->n_level;
     constraints->n_dim = problem->n_dim;
     constraints->n_tensor = problem->n_tensor;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        struct level_constraints *level = &constraints->level[l];
+        level->dims_x = level->dims_y = (1u << problem->n_dim) - 1;
+        level->is_fanout = arch->level[l].is_fanout;
+        for (uint32_t d = 0; level->is_fanout && d < problem->n_dim; d++)
+            level->temporal.fixed[d] = 1;
+    }
+}
+
+bool mapspace_constraints_of_machine(const struct architecture *arch)
+{
+    bool any = arch->rules[0] != '\0';
     for (uint32_t l = 0; l < arch->n_level; l++)
-        constraints->level[l].dims_x = constraints->level[l].dims_y = (1u << problem->n_dim) - 1;
+        any = any || arch->level[l].is_fanout;
+    return any;
 }
 
 bool mapspace_constraints_are_free(const struct mapspace_constraints *constraints)
@@ -31,8 +45,8 @@ bool mapspace_constraints_are_free(const struct mapspace_constraints *constraint
         uint32_t said = level->temporal.n_order | level->keep | level->bypass | level->no_temporal_reuse |
                         level->no_link_transfer | level->no_multicast;
         for (uint32_t d = 0; d < constraints->n_dim; d++)
-            said |= level->temporal.fixed[d] | level->temporal.highest[d] | level->spatial.fixed[d] |
-                    level->spatial.highest[d];
+            said |= (level->is_fanout ? 0 : level->temporal.fixed[d]) | level->temporal.highest[d] |
+                    level->spatial.fixed[d] | level->spatial.highest[d];
         if (said || (!dataflow && (level->spatial.n_order || level->dims_x != all || level->dims_y != all)))
             return false;
     }
@@ -74,7 +88,7 @@ enum dse_status constraint_unknown(const struct constraint_entry *e, const struc
 /* A level's name, or that of the array below it, as native files call it. */
 static int find_level(const struct architecture *arch, const char *word)
 {
-    int l = architecture_find_level(arch, word);
+    int l = architecture_find_target(arch, word);
     for (uint32_t i = 0; i < arch->n_level && l < 0; i++)
         if (arch->level[i].array[0] && strcmp(arch->level[i].array, word) == 0)
             l = (int)i;
@@ -124,9 +138,18 @@ static enum dse_status read_temporal(const struct constraint_entry *e)
 
 static enum dse_status read_spatial(const struct constraint_entry *e)
 {
-    static const char *const keys[] = {
-        "target",   "type",   "factors", "permutation",      "split",
-        "dataflow", "dims_x", "dims_y",  "no_link_transfer", "no_multicast_no_reduction"};
+    static const char *const keys[] = {"target",
+                                       "type",
+                                       "factors",
+                                       "permutation",
+                                       "split",
+                                       "split_all",
+                                       "dataflow",
+                                       "dims_x",
+                                       "dims_y",
+                                       "no_link_transfer",
+                                       "no_multicast_no_reduction",
+                                       "ones_first"};
     DSE_TRY(
         yaml_check_keys(e->doc, e->node, "a spatial constraint", keys, sizeof keys / sizeof keys[0], e->err));
     DSE_TRY(constraint_read_spatial(e));
@@ -140,6 +163,7 @@ static enum dse_status read_bypass(const struct constraint_entry *e)
     DSE_TRY(
         yaml_check_keys(e->doc, e->node, "a bypass constraint", keys, sizeof keys / sizeof keys[0], e->err));
     uint32_t keep = 0, bypass = 0;
+    char place[SAID_MAX];
     DSE_TRY(read_tensors(e, "keep", &keep));
     DSE_TRY(read_tensors(e, "bypass", &bypass));
     for (uint32_t t = 0; t < e->problem->n_tensor; t++) {
@@ -149,9 +173,10 @@ static enum dse_status read_bypass(const struct constraint_entry *e)
             return yaml_fail(e->doc, e->node, e->err, "%s: %s is under keep and under bypass", e->level_name,
                              name);
         if ((keep & e->level->bypass & 1u << t) || (bypass & e->level->keep & 1u << t))
-            return yaml_fail(e->doc, e->node, e->err, "%s: %s is under %s here and under %s on line %d",
+            return yaml_fail(e->doc, e->node, e->err, "%s: %s is under %s here and under %s on %s",
                              e->level_name, name, keep >> t & 1u ? "keep" : "bypass",
-                             keep >> t & 1u ? "bypass" : "keep", other->line);
+                             keep >> t & 1u ? "bypass" : "keep",
+                             said_print(other, e->list, e->machine_path, place, sizeof place));
         if ((bypass >> t & 1u) && e->level_name == e->arch->level[e->arch->n_level - 1].name)
             return yaml_fail(e->doc, e->node, e->err,
                              "%s is the outermost level: every tensor lies there, %s cannot be bypassed",
@@ -212,17 +237,35 @@ static enum dse_status read_list(struct constraint_entry *e, const struct ynode 
     return DSE_OK;
 }
 
+/* The machine's own constraints first. */
+static enum dse_status read_machine(struct constraint_entry *e, const char *rules,
+                                    struct mapspace_constraints *out, struct constraints_said *said)
+{
+    struct yaml_doc doc;
+    DSE_TRY(machine_rules_parse(rules, &doc, e->err));
+    e->list = LIST_MACHINE;
+    e->doc = &doc;
+    enum dse_status status = read_list(e, doc.root, out, said);
+    yaml_doc_free(&doc);
+    return status;
+}
+
 enum dse_status mapspace_constraints_read(const struct yaml_doc *doc, const struct ynode *list,
                                           const struct ynode *further, const struct problem *problem,
                                           const struct architecture *arch, struct mapspace_constraints *out,
                                           struct dse_error *err)
 {
     struct constraints_said said = {0};
-    struct constraint_entry e = {.doc = doc, .problem = problem, .arch = arch, .err = err};
+    char machine_path[SAID_MAX];
+    struct constraint_entry e = {.machine_path = machine_path, .problem = problem, .arch = arch, .err = err};
     mapspace_constraints_init(out, problem, arch);
-    for (e.list = 1; e.list <= 2; e.list++)
-        if (e.list == 1 ? list : further)
-            DSE_TRY(read_list(&e, e.list == 1 ? list : further, out, &said));
-    constraints_split(&said, out);
-    return constraints_agree(doc, problem, arch, &said, out, err);
+    snprintf(machine_path, sizeof machine_path, "%.*s", (int)strcspn(arch->rules, "\n"), arch->rules);
+    if (arch->rules[0])
+        DSE_TRY(read_machine(&e, arch->rules, out, &said));
+    e.doc = doc;
+    for (e.list = LIST_FIRST; e.list <= LIST_FURTHER; e.list++)
+        if (e.list == LIST_FIRST ? list : further)
+            DSE_TRY(read_list(&e, e.list == LIST_FIRST ? list : further, out, &said));
+    constraints_split(&said, problem, out);
+    return constraints_agree(doc ? doc->path : NULL, machine_path, problem, arch, &said, out, err);
 }

@@ -4,6 +4,7 @@
 #define ENGINES_MAPSPACE_MAPSPACE_CONSTRAINTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -11,6 +12,7 @@
 #include "costmodel/interstellar/hint.h"
 #include "costmodel/interstellar/unrolling.h"
 #include "costmodel/model/architecture.h"
+#include "costmodel/model/mapping.h"
 #include "costmodel/model/problem.h"
 
 /* One kind of loop (temporal or spatial) at one level. */
@@ -27,6 +29,7 @@ struct level_constraints {
     uint32_t dims_x, dims_y; /* bit d set: dimension d may lie on X / on Y here */
     uint32_t keep, bypass; /* bit t set: tensor t must / must not be kept here; neither: as the roles allow */
     uint8_t no_temporal_reuse, no_link_transfer, no_multicast; /* bit t: as in struct mapping_level */
+    bool is_fanout; /* the level is no memory, so that its temporal loops are all fixed to 1 */
     struct unrolling
         dataflow; /* what dims_x, dims_y and the order of spatial loops say as well; n 0: nothing */
 };
@@ -40,7 +43,10 @@ struct mapspace_constraints {
 /* Is nothing fixed or forbidden, but for what a hint and dataflows say? */
 bool mapspace_constraints_are_free(const struct mapspace_constraints *constraints);
 
-/* No constraint at all. */
+/* Does the machine itself, by its file or its levels, restrict mappings? */
+bool mapspace_constraints_of_machine(const struct architecture *arch);
+
+/* No constraint at all, but those of levels that are no memories. */
 void mapspace_constraints_init(struct mapspace_constraints *constraints, const struct problem *problem,
                                const struct architecture *arch);
 
@@ -50,9 +56,10 @@ DSE_MUST_CHECK enum dse_status mapspace_constraints_unroll(struct level_constrai
                                                            const struct unrolling *dataflow,
                                                            struct dse_error *err);
 
-/* Read the entries of `list` and then those of `further`, each a sequence of {target, type, ...} in `doc` or
- * NULL; a schedule of Interstellar's authors may be an entry, or stand for a list. Entries of one list add to
- * each other; what `further` says of the same factor, order, split or axis replaces what `list` said.
+/* Read what the machine's file demands, the entries of `list` and then those of `further`, each a sequence of
+ * {target, type, ...} in `doc` or NULL; a schedule of Interstellar's authors may be an entry, or stand for a
+ * list. Entries of one list add to each other and to the machine's; what `further` says of the same factor,
+ * order, split or axis replaces what `list` said. `doc` may be NULL without lists.
  * DSE_BAD_INPUT names file and line, and what would be accepted; so for entries that contradict each other
  * (both lines) or the problem's bounds. What only a machine's sizes rule out is found by the map space. */
 DSE_MUST_CHECK enum dse_status mapspace_constraints_read(const struct yaml_doc *doc, const struct ynode *list,
@@ -61,6 +68,11 @@ DSE_MUST_CHECK enum dse_status mapspace_constraints_read(const struct yaml_doc *
                                                          const struct architecture *arch,
                                                          struct mapspace_constraints *out,
                                                          struct dse_error *err);
+
+/* Does the mapping keep them? `why`: if not, the first that it breaks. Whether it fits is not looked at. */
+bool mapspace_constraints_keep(const struct mapspace_constraints *constraints, const struct problem *problem,
+                               const struct architecture *arch, const struct mapping *mapping, char *why,
+                               size_t size);
 
 /* Say the hint by `level` as far as that can be exact, and drop it: the hinted factors are fixed, those of
  * other loops in that array are 1. DSE_BAD_INPUT with the line of the file `path` and the engine that knows

@@ -1,9 +1,11 @@
-/* Timeloop files: one document holds a problem, a mapping and, if it likes, the machine (else a fixed one).
- * When all read, the fast and the plain evaluation, the checker, the bounds and the executor must agree. */
+/* Timeloop files, of v3 and v4: one document holds a problem, a mapping and, if it likes, the machine (else
+ * a fixed one). When all read, the fast and the plain evaluation, the checker, the bounds and the executor
+ * must agree. */
 #include <stdlib.h>
 
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "costmodel/timeloop/timeloop.h"
+#include "engines/mapspace/mapspace_constraints.h"
 #include "tests/fuzz/evaluate.h"
 
 /* Two levels of fan-out and limited sizes; the level names are those of the seeds' three-level machine. */
@@ -40,6 +42,20 @@ static bool read_machine(const struct yaml_doc *doc, struct architecture *arch)
     return true;
 }
 
+/* Those of the machine's file, and the same file's as a user's list. */
+static void read_constraints(const struct yaml_doc *doc, const struct problem *problem,
+                             const struct architecture *arch)
+{
+    struct mapspace_constraints constraints;
+    struct yaml_doc list;
+    struct dse_error err;
+    (void)fuzz_ok(mapspace_constraints_read(NULL, NULL, NULL, problem, arch, &constraints, &err), &err);
+    if (!timeloop_is_constraints(doc) || !fuzz_ok(timeloop_constraints_read(doc, &list, &err), &err))
+        return;
+    (void)fuzz_ok(mapspace_constraints_read(&list, list.root, NULL, problem, arch, &constraints, &err), &err);
+    yaml_doc_free(&list);
+}
+
 static void read_and_evaluate(const struct yaml_doc *doc, struct architecture *arch)
 {
     struct problem problem;
@@ -54,6 +70,7 @@ static void read_and_evaluate(const struct yaml_doc *doc, struct architecture *a
     (void)problem_hash(&problem);
     if (!read_machine(doc, arch))
         return;
+    read_constraints(doc, &problem, arch);
     if (fuzz_ok(evaluator_new(&accounting_timeloop, &problem, arch, &evaluator, &err), &err)) {
         if (fuzz_ok(mapping_build(doc, &problem, arch, &mapping, &err), &err))
             (void)fuzz_evaluate(evaluator, &mapping);

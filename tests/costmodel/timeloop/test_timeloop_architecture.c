@@ -308,7 +308,7 @@ static void test_timeloop_architecture_refuses_by_name_and_line(void **state)
         int line;
         const char *text;
     } cases[] = {
-        {"architecture:\n  version: 0.4\n  nodes: []\n", 3, "Timeloop v4"},
+        {"architecture:\n  version: 0.4\n  nodes: []\n", 2, "no compute component"},
         {"architecture:\n  version: 0.9\n  subtree: []\n", 2, "0.9"},
         {TREE(DRAM), 2, "no compute component"},
         {"architecture:\n  attributes: {word-bits: 8}\n  subtree: []\n", 2, "word-bits"},
@@ -339,7 +339,8 @@ static void test_timeloop_architecture_refuses_by_name_and_line(void **state)
               "    - {name: M, class: mac, attributes: {instances: 4}}\n"),
          6, "does not divide"},
         {TREE(DRAM MAC) "mapper: {}\n", 8, "mapper"},
-        {TREE(DRAM MAC) "architecture_constraints: {}\n", 8, "search"},
+        {TREE(DRAM MAC) "architecture_constraints: {targets: [{target: DRAM}]}\n", 8,
+         "lacks the required key \"type\""},
         {TREE(DRAM MAC) "sparse_optimizations: {}\n", 8, "dense"},
         {TREE(DRAM MAC) "compound_components: {}\n", 8, "Accelergy"},
         {TREE(DRAM MAC) "variables: {}\n", 8, "variables"},

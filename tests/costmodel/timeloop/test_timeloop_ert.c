@@ -26,7 +26,7 @@ static enum dse_status apply(const char *text, bool fixed_rf, struct architectur
     strcpy(arch->level[1].name, "DRAM");
     strcpy(arch->mac.name, "MAC");
     assert_int_equal(yaml_parse(&doc, "ert.yaml", text, strlen(text), err), DSE_OK);
-    status = timeloop_ert_apply(&doc, doc.root, fixed, false, arch, err);
+    status = timeloop_ert_apply(&doc, doc.root, fixed, false, false, arch, err);
     yaml_doc_free(&doc);
     return status;
 }

@@ -286,7 +286,7 @@ static void test_timeloop_mapping_refuses_by_name_and_line(void **state)
          4, "given twice"},
         {TEMPORAL "- {target: Buf, type: bypass, kep: [A]}\n", 3, "did you mean \"keep\""},
         {TEMPORAL "- temporal\n", 3, "mapping directive"},
-        {TEMPORAL "mapspace: {}\n", 3, "search"},
+        {TEMPORAL "mapspace: {targets: [{target: Buf}]}\n", 1, "constraints beside a mapping are not read"},
     };
     struct mapping m;
     struct dse_error err;
