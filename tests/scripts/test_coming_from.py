@@ -54,6 +54,13 @@ class ComingFrom(unittest.TestCase):
         # weights once, the first input and the last output: 4 x 16 + 2 + 2 MiB
         self.assertIn("for 68 MiB", fused)
 
+    def test_timeloop(self):
+        evaluated, best = run_page("docs/coming-from/timeloop.md")
+        # published for Timeloop v4 (tests/known/timeloop_v4/expected.csv, spread): 3072 cycles, 720,361.72 pJ
+        self.assertIn("3,072 cycles", evaluated)
+        self.assertRegex(evaluated, r"energy +720 nJ")
+        self.assertRegex(best, r"conv1d_oc .* 456 nJ .*optimal")
+
     def test_every_page_is_tried(self):
         pages = {os.path.basename(page)[:-3] for page in glob.glob("docs/coming-from/*.md")}
         tried = {name[len("test_"):] for name in dir(self) if name.startswith("test_")}
