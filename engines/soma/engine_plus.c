@@ -6,15 +6,11 @@
 #include "engines/soma/explain.h"
 #include "engines/soma/offer.h"
 #include "engines/soma/plus_parts.h"
-#include "engines/soma/plus_walks.h"
+#include "engines/soma/plus_run.h"
 #include "engines/soma/search/fusion_bound.h"
-#include "engines/soma/search/lfa_search.h"
 #include "engines/soma/search/plus_price.h"
-#include "engines/soma/search/plus_start.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
-#include "engines/soma/two_stage.h"
-#include "engines/soma/unfused.h"
 
 enum {
     OPTION_COMPAT,
@@ -58,34 +54,12 @@ static const struct engine_option option[N_OPTION] = {
     [OPTION_CORE_EVALUATIONS] = SOMA_OPTION_CORE_EVALUATIONS,
 };
 
-enum { N_CAP = 4, N_TWO_STAGE = 4, N_SEED = N_CAP + 2 + N_TWO_STAGE };
-
 /* Where layers are in parts or tensors stream: more than FEW_PARTS tiles and tensors have fewer rounds, since
  * a round takes time by their number, and more than SEED_PARTS no other start than the tuned unfused network,
  * and no other parts. */
 static const double FEW_PARTS = 1.2e4, SEED_PARTS = 2e5;
 
 static const double WORTH = 0.02, LEAST_SHARE = 0.15, BRIEF = 0.25;
-
-enum phase { BEGIN, TWO_STAGE, JOINT };
-
-/* Where a search may begin. */
-struct seed {
-    struct soma_lfa lfa;
-    struct soma_price price;
-};
-
-/* The search of one network: the one that is scheduled, with layers in some parts. */
-struct run {
-    struct soma_task task;
-    enum phase phase;
-    struct soma_unfused unfused;
-    struct soma_two_stage two_stage;
-    struct plus_walks walks;
-    struct seed seed[N_SEED + 1]; /* by price, and room for one more */
-    uint32_t n_seed;
-    struct arena scratch;
-};
 
 enum { N_RUN = 1 + PLUS_PARTS, N_RACE = 4, N_RACE_STREAMS = 2 };
 
@@ -100,10 +74,10 @@ struct state {
     uint32_t race[N_RACE], n_race, n_raced;
     double n_part; /* tiles and tensors of the tuned unfused network, where they may be many; else 0 */
     double bound;  /* whatever the parts, no schedule that may be found costs less; 0: not known */
-    struct run run[N_RUN];
+    struct plus_run run[N_RUN];
 };
 
-static struct plus_walks_options walks_options(const struct run *run, struct engine_context *context)
+static struct plus_walks_options walks_options(const struct plus_run *run, struct engine_context *context)
 {
     double n_layer = soma_search_layers(&run->task.search);
     double n_generation = engine_context_option(context, OPTION_GENERATIONS);
@@ -119,18 +93,10 @@ static struct plus_walks_options walks_options(const struct run *run, struct eng
         .dlsa_round = engine_context_option(context, OPTION_DLSA_ROUNDS)};
 }
 
-/* Behind its task. */
-static enum dse_status prepare_seeds(struct run *run, struct engine_context *context, struct dse_error *err)
-{
-    struct arena *arena = engine_context_arena(context);
-    for (uint32_t k = 0; k <= N_SEED; k++)
-        soma_lfa_new(run->task.search.context.network->n_layer, arena, &run->seed[k].lfa);
-    return arena_check(arena, "the searches", err);
-}
-
 /* Behind its seeds. So what is found is never worse than what soma finds with as many starts, its other
  * options by default and the same seed. */
-static enum dse_status prepare_search(struct run *run, struct engine_context *context, struct dse_error *err)
+static enum dse_status prepare_search(struct plus_run *run, struct engine_context *context,
+                                      struct dse_error *err)
 {
     const struct plus_walks_options options = walks_options(run, context);
     const struct soma_allocator_options soma = soma_default_options();
@@ -141,9 +107,9 @@ static enum dse_status prepare_search(struct run *run, struct engine_context *co
     return DSE_OK;
 }
 
-static struct run *add_run(struct state *state)
+static struct plus_run *add_run(struct state *state)
 {
-    struct run *run = &state->run[state->n_run++];
+    struct plus_run *run = &state->run[state->n_run++];
     arena_init(&run->scratch);
     return run;
 }
@@ -153,7 +119,7 @@ static enum dse_status add_parts(struct state *state, const struct soma_schedule
                                  struct engine_context *context, struct dse_error *err)
 {
     const struct soma_task *first = &state->run[0].task;
-    struct run *run = add_run(state);
+    struct plus_run *run = add_run(state);
     DSE_TRY(soma_task_prepare(first->task, scheduled, engine_context_accounting(context), first->core.choice,
                               engine_context_arena(context), &run->task, err));
     run->task.search.stop_at_s = run->task.core.mapper.stop_at_s = first->search.stop_at_s;
@@ -161,7 +127,7 @@ static enum dse_status add_parts(struct state *state, const struct soma_schedule
     run->task.search.reserved_s = first->search.reserved_s;
     run->task.search.layer_share =
         soma_search_layers(&first->search) / run->task.search.context.network->n_layer;
-    return prepare_seeds(run, context, err);
+    return plus_run_prepare(run, context, err);
 }
 
 /* Where the rule has cut. */
@@ -179,15 +145,15 @@ static enum dse_status add_all_parts(struct state *state, struct engine_context 
 static enum dse_status plus_init(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    struct run *first = add_run(state);
+    struct plus_run *first = add_run(state);
     DSE_TRY(soma_task_of(context, OPTION_CORE, &first->task, err));
-    DSE_TRY(prepare_seeds(first, context, err));
+    DSE_TRY(plus_run_prepare(first, context, err));
     return prepare_search(first, context, err);
 }
 
 /* ---- beginning ---- */
 
-static enum dse_status find_bound(struct run *run, struct engine_context *context, double *cost,
+static enum dse_status find_bound(struct plus_run *run, struct engine_context *context, double *cost,
                                   struct dse_error *err)
 {
     uint64_t tile_max = (uint64_t)engine_context_option(context, OPTION_BOUND_TILES);
@@ -217,62 +183,18 @@ static enum dse_status find_bounds(struct state *state, struct engine_context *c
     return DSE_OK;
 }
 
-static void sort_in(struct run *run)
+/* The time is over before anything is known of so many layers: a first schedule would take a minute. */
+static bool is_too_late(const struct plus_run *run)
 {
-    uint32_t at = run->n_seed;
-    if (isinf(run->seed[at].price.cost))
-        return;
-    run->n_seed++;
-    for (; at > 0 && run->seed[at].price.cost < run->seed[at - 1].price.cost; at--) {
-        struct seed other = run->seed[at];
-        run->seed[at] = run->seed[at - 1];
-        run->seed[at - 1] = other;
-    }
+    return isinf(run->unfused.price.cost) && soma_search_is_over(&run->task.search) &&
+           run->task.graph.network->n_layer > SOMA_INSTANT_TILES;
 }
 
-/* Nothing else fits: as many tiles as make anything smaller, and loads as late as can be. */
-static enum dse_status find_finest_seed(struct run *run, struct engine_context *context,
-                                        struct dse_error *err)
+/* What its walks would hold is too much: what the engine soma finds is the answer. */
+static bool is_vast(const struct plus_run *run)
 {
-    const struct soma_search *search = &run->task.search;
-    struct seed *seed = &run->seed[0];
-    struct fused_schedule schedule;
-    DSE_TRY(soma_finest_lfa(search, search->machine.buffer_byte, &seed->lfa, err));
-    DSE_TRY(
-        plus_price(search, &seed->lfa, NULL, INFINITY, &run->scratch, &schedule, &seed->price, NULL, err));
-    arena_reset(&run->scratch);
-    sort_in(run);
-    return run->n_seed == 0
-               ? soma_late_start(context, &run->task, &seed->lfa, &seed->price, &run->scratch, err)
-               : DSE_OK;
-}
-
-static enum dse_status find_seeds(struct run *run, struct engine_context *context, struct dse_error *err)
-{
-    const struct soma_search *search = &run->task.search;
-    struct fused_schedule schedule;
-    for (uint32_t k = 0; k < N_CAP && engine_context_left(context) > 0; k++) {
-        if (k > 0 && soma_search_is_over(search))
-            return DSE_OK;
-        uint64_t most = (uint64_t)search->context.batch << (2 * k);
-        struct seed *seed = &run->seed[run->n_seed];
-        DSE_TRY(plus_start(search, most < 1U << 14 ? (uint32_t)most : 1U << 14, &run->scratch, &seed->lfa,
-                           &seed->price, err));
-        sort_in(run);
-        engine_context_count(context, 1);
-    }
-    if (engine_context_left(context) == 0 || soma_search_is_over(search))
-        return DSE_OK;
-    engine_context_count(context, 1);
-    struct seed *seed = &run->seed[run->n_seed];
-    DSE_TRY(soma_initial_lfa(search, SOMA_MOVES_PAPER, search->machine.buffer_byte, NULL, &seed->lfa,
-                             &seed->price, err));
-    arena_reset(&run->scratch);
-    DSE_TRY(
-        plus_price(search, &seed->lfa, NULL, INFINITY, &run->scratch, &schedule, &seed->price, NULL, err));
-    arena_reset(&run->scratch);
-    sort_in(run);
-    return run->n_seed == 0 ? find_finest_seed(run, context, err) : DSE_OK;
+    return isfinite(run->unfused.price.cost) &&
+           soma_search_is_vast(&run->task.search, run->unfused.price.n_part);
 }
 
 /* Of run 0: where tensors stream or tiles are many, what `unfused` has tuned (or with loads as late as they
@@ -280,41 +202,25 @@ static enum dse_status find_seeds(struct run *run, struct engine_context *contex
 static enum dse_status find_first_seeds(struct state *state, struct engine_context *context,
                                         struct dse_error *err)
 {
-    struct run *run = &state->run[0];
+    struct plus_run *run = &state->run[0];
     const struct soma_search *search = &run->task.search;
     struct soma_price price = {.cost = INFINITY};
     struct fused_schedule schedule = {0};
+    state->n_part = (double)run->unfused.price.n_part;
+    if (is_vast(run))
+        return DSE_OK;
     if (soma_search_is_large(search) && isfinite(run->unfused.price.cost))
         DSE_TRY(plus_price(search, &run->unfused.tuned, NULL, INFINITY, &run->scratch, &schedule, &price,
                            NULL, err));
     arena_reset(&run->scratch);
     state->n_part = (double)schedule.n_tile + schedule.n_tensor;
     if (state->n_part <= SEED_PARTS)
-        DSE_TRY(find_seeds(run, context, err));
+        DSE_TRY(plus_run_find_seeds(run, context, err));
     if (isinf(price.cost) || (search->context.graph->streams == 0 && state->n_part <= FEW_PARTS))
         return DSE_OK;
     soma_lfa_copy(&run->unfused.tuned, &run->seed[run->n_seed].lfa);
     run->seed[run->n_seed].price = price;
-    sort_in(run);
-    return DSE_OK;
-}
-
-/* What the two-stage searches have found are seeds, too. */
-static enum dse_status add_two_stage(struct run *run, struct engine_context *context, struct dse_error *err)
-{
-    struct fused_schedule schedule;
-    for (uint32_t i = 0; i < run->two_stage.starts.n && i < N_TWO_STAGE; i++) {
-        const struct soma_allocation *found = soma_two_stage_found(&run->two_stage, i);
-        struct seed *seed = &run->seed[run->n_seed];
-        if (!found || engine_context_left(context) == 0)
-            continue;
-        soma_lfa_copy(&found->lfa, &seed->lfa);
-        arena_reset(&run->scratch);
-        DSE_TRY(plus_price(&run->task.search, &seed->lfa, NULL, INFINITY, &run->scratch, &schedule,
-                           &seed->price, NULL, err));
-        engine_context_count(context, 1);
-        sort_in(run);
-    }
+    plus_run_sort_in(run);
     return DSE_OK;
 }
 
@@ -329,7 +235,7 @@ static bool is_near(const struct state *state, struct engine_context *context)
 /* Where several race, rounds of one by its parts. What streams has them by the thousand: it keeps its own. */
 static double parts_share(const struct state *state)
 {
-    const struct run *run = &state->run[state->at];
+    const struct plus_run *run = &state->run[state->at];
     const struct soma_search *search = &run->task.search;
     if (state->n_race < 2 || search->context.graph->streams)
         return 1;
@@ -341,14 +247,14 @@ static double parts_share(const struct state *state)
 static enum dse_status begin_generation(struct state *state, struct engine_context *context,
                                         struct dse_error *err)
 {
-    struct run *run = &state->run[state->at];
-    const struct soma_lfa *seed[N_SEED];
+    struct plus_run *run = &state->run[state->at];
+    const struct soma_lfa *seed[PLUS_SEED];
     double gap = engine_context_best_cost(context) / state->bound - 1;
     double share = state->bound > 0 && gap < WORTH ? fmax(gap / WORTH, LEAST_SHARE) : 1;
     double shorter = fmin(1, FEW_PARTS / fmax(state->n_part, 1));
     for (uint32_t k = 0; k < run->n_seed; k++)
         seed[k] = &run->seed[k].lfa;
-    run->phase = JOINT;
+    run->phase = PLUS_JOINT;
     return plus_walks_begin(&run->walks, seed, run->n_seed, share * parts_share(state) * shorter, context,
                             err);
 }
@@ -382,10 +288,10 @@ static void choose_runs(struct state *state)
 static enum dse_status begin_race(struct state *state, struct engine_context *context, struct dse_error *err)
 {
     state->at = state->race[state->n_raced];
-    struct run *run = &state->run[state->at];
+    struct plus_run *run = &state->run[state->at];
     if (state->at == 0)
         return begin_generation(state, context, err);
-    run->phase = TWO_STAGE;
+    run->phase = PLUS_TWO_STAGES;
     return prepare_search(run, context, err);
 }
 
@@ -394,7 +300,7 @@ static enum dse_status begin_races(struct state *state, struct engine_context *c
                                    enum engine_stop *stop, struct dse_error *err)
 {
     for (uint32_t r = 1; r < state->n_run; r++)
-        DSE_TRY(find_seeds(&state->run[r], context, err));
+        DSE_TRY(plus_run_find_seeds(&state->run[r], context, err));
     choose_runs(state);
     if (state->n_race > 0)
         return begin_race(state, context, err);
@@ -414,40 +320,20 @@ static void choose_winner(struct state *state)
     }
 }
 
-/* What another of them has found, in the parts of the one that goes on: layers that both have whole need not
- * be searched twice. */
-static enum dse_status add_guests(struct run *to, const struct run *from, struct engine_context *context,
-                                  struct dse_error *err)
-{
-    const struct network *network = from->task.search.context.network;
-    struct plus_point *guest;
-    bool is_same = true;
-    for (uint32_t i = 0; i < from->walks.n_pool && is_same; i++) {
-        const struct plus_found *found = &from->walks.pool[i];
-        DSE_TRY(plus_walks_guest(&to->walks, context, &guest, err));
-        if (!guest)
-            return DSE_OK;
-        arena_reset(&to->scratch);
-        DSE_TRY(plus_translate(network, &found->lfa, found->lead, to->task.search.context.network,
-                               &to->scratch, guest, &is_same, err));
-        to->walks.n_guest -= !is_same;
-    }
-    return DSE_OK;
-}
-
 static enum dse_status end_race(struct state *state, struct engine_context *context, struct dse_error *err)
 {
     choose_winner(state);
     for (uint32_t i = 0; i < state->n_race; i++)
         if (state->race[i] != state->at)
-            DSE_TRY(add_guests(&state->run[state->at], &state->run[state->race[i]], context, err));
+            DSE_TRY(plus_run_add_guests(&state->run[state->at], &state->run[state->race[i]], context, err));
     return DSE_OK;
 }
 
 /* ---- steps ---- */
 
 /* There is an answer before anything else begins. */
-static enum dse_status offer_unfused(struct run *run, struct engine_context *context, struct dse_error *err)
+static enum dse_status offer_unfused(struct plus_run *run, struct engine_context *context,
+                                     struct dse_error *err)
 {
     const struct soma_search *search = &run->task.search;
     struct soma_unfused *unfused = &run->unfused;
@@ -465,10 +351,10 @@ static enum dse_status offer_unfused(struct run *run, struct engine_context *con
 static enum dse_status begin(struct state *state, struct engine_context *context, enum engine_stop *stop,
                              struct dse_error *err)
 {
-    struct run *run = &state->run[0];
-    run->phase = TWO_STAGE;
+    struct plus_run *run = &state->run[0];
+    run->phase = PLUS_TWO_STAGES;
     DSE_TRY(offer_unfused(run, context, err));
-    if (run->unfused.price.is_long) {
+    if (run->unfused.price.is_long || is_too_late(run)) {
         *stop = soma_search_is_over(&run->task.search) ? *stop : STOP_CONVERGED;
         return DSE_OK;
     }
@@ -477,7 +363,7 @@ static enum dse_status begin(struct state *state, struct engine_context *context
         !soma_search_is_over(&run->task.search))
         DSE_TRY(add_all_parts(state, context, err));
     DSE_TRY(find_bounds(state, context, err));
-    if (run->n_seed == 0 && state->n_run == 1 && engine_context_left(context) > 0 &&
+    if (run->n_seed == 0 && !is_vast(run) && state->n_run == 1 && engine_context_left(context) > 0 &&
         !soma_search_is_over(&run->task.search))
         *stop = STOP_CONVERGED;
     return DSE_OK;
@@ -486,7 +372,7 @@ static enum dse_status begin(struct state *state, struct engine_context *context
 static enum dse_status step_two_stage(struct state *state, struct engine_context *context,
                                       enum engine_stop *stop, struct dse_error *err)
 {
-    struct run *run = &state->run[state->at];
+    struct plus_run *run = &state->run[state->at];
     bool done;
     DSE_TRY(soma_two_stage_step(&run->two_stage, context, &done, err));
     if (!done || soma_search_is_over(&run->task.search))
@@ -495,7 +381,7 @@ static enum dse_status step_two_stage(struct state *state, struct engine_context
         *stop = STOP_CONVERGED;
         return DSE_OK;
     }
-    DSE_TRY(add_two_stage(run, context, err));
+    DSE_TRY(plus_run_add_two_stage(run, context, err));
     return state->n_race > 0 ? begin_generation(state, context, err) : begin_races(state, context, stop, err);
 }
 
@@ -533,21 +419,13 @@ static enum dse_status plus_step(void *memory, struct engine_context *context, e
 {
     struct state *state = memory;
     switch (state->run[state->at].phase) {
-    case BEGIN:
+    case PLUS_BEGIN:
         return begin(state, context, stop, err);
-    case TWO_STAGE:
+    case PLUS_TWO_STAGES:
         return step_two_stage(state, context, stop, err);
     default:
         return step_joint(state, context, stop, err);
     }
-}
-
-static void free_run(struct run *run)
-{
-    plus_walks_free(&run->walks);
-    soma_two_stage_free(&run->two_stage);
-    soma_task_free(&run->task);
-    arena_free(&run->scratch);
 }
 
 /* When the search was stopped from outside, what it has so far counts, with the little polish that takes no
@@ -555,10 +433,10 @@ static void free_run(struct run *run)
 static enum dse_status plus_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
     struct state *state = memory;
-    struct run *run = &state->run[state->at];
-    if (run->phase == BEGIN)
+    struct plus_run *run = &state->run[state->at];
+    if (run->phase == PLUS_BEGIN)
         return DSE_OK;
-    if (run->phase == JOINT)
+    if (run->phase == PLUS_JOINT)
         return plus_walks_end(&run->walks, 0, context, err);
     DSE_TRY(soma_two_stage_settle(&run->two_stage, context, err));
     for (uint32_t k = 0; k < run->n_seed && k < 1; k++) {
@@ -572,7 +450,7 @@ static void plus_free(void *memory)
 {
     struct state *state = memory;
     for (uint32_t r = 0; r < state->n_run; r++)
-        free_run(&state->run[r]);
+        plus_run_free(&state->run[r]);
 }
 
 const struct engine engine_soma_plus = {

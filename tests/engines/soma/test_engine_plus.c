@@ -1,5 +1,5 @@
 /* Engine soma-plus: what it finds is better than layer by layer, above its own lower bound, and the same on
- * any number of threads. Tests: engine_plus.c, plus_walks.c. */
+ * any number of threads. Tests: engine_plus.c, plus_run.c, plus_walks.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
