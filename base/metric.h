@@ -57,6 +57,7 @@ enum { METRIC_GROUP_MAX = 24 };
     X(S, energy_buffer_j, F64, "J", SUM, LESS, "Energy of the on-chip storage levels")                       \
     X(S, energy_noc_j, F64, "J", SUM, LESS, "Energy of the on-chip networks")                                \
     X(S, energy_dram_j, F64, "J", SUM, LESS, "Energy of the DRAM")                                           \
+    X(S, energy_leakage_j, F64, "J", SUM, LESS, "Energy of leakage")                                         \
     X(S, edp_js, F64, "J s", NONE, LESS, "Energy-delay product")                                             \
     X(S, utilization, F64, "1", NONE, MORE, "MAC utilization")                                               \
     X(S, dram_byte, F64, "byte", SUM, LESS, "DRAM traffic, reads and writes")                                \

@@ -12,6 +12,7 @@ void evaluation_metrics(const struct evaluation *e, const struct architecture *a
     out->area_mm2 = architecture_area_mm2(arch);
     out->n_mac = (uint64_t)e->n_compute;
     out->energy_mac_j = e->energy_mac_j;
+    out->energy_leakage_j = e->energy_leakage_j;
     out->energy_buffer_j = out->energy_noc_j = out->energy_dram_j = 0;
     out->dram_byte = out->onchip_byte = 0;
     for (uint32_t l = 0; l < arch->n_level; l++) {

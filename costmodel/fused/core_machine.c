@@ -72,6 +72,7 @@ static enum dse_status check_common(const struct architecture *arch, struct dse_
 
 static enum dse_status check_ends(const struct architecture *arch, struct dse_error *err)
 {
+    char reason[256];
     if (arch->gpu.present)
         return refuse(arch, "it", "is a GPU", err);
     if (arch->n_level < 2)
@@ -80,6 +81,8 @@ static enum dse_status check_ends(const struct architecture *arch, struct dse_er
         if (arch->level[l].is_dram)
             return refuse(arch, arch->level[l].name, "is a DRAM inside; only the outermost level can be one",
                           err);
+    if (!architecture_leaks_always(arch, reason, sizeof reason))
+        return dse_fail(err, DSE_BAD_INPUT, "%s is no machine for fused schedules: %s", arch->name, reason);
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
     if (!dram->is_dram || dram->instances != 1)
         return refuse(arch, dram->name, "is outermost; that must be one DRAM (kind: dram)", err);
@@ -438,5 +441,6 @@ enum dse_status core_machine_split(const struct architecture *arch, struct core_
     set_stay(split);
     if (split->streams)
         add_source(arch, split->streams, core);
+    architecture_stop_leakage(core); /* it is the schedule's */
     return DSE_OK;
 }

@@ -103,7 +103,7 @@ struct fused_result {
     uint64_t stall_cycle;               /* the core array waited so long in all, before its last tile ended */
     uint64_t dram_byte;                 /* of all loads and stores */
     uint64_t stream_byte;               /* of them, those that go past the buffer */
-    double core_energy_j, dram_energy_j, energy_j;
+    double core_energy_j, dram_energy_j, energy_j; /* without leakage */
     uint64_t buffer_max_byte;
     double buffer_average_byte;        /* over time, by what is alive while a tile is next or runs */
     double buffer_average_compat_byte; /* the published program's sum: each gap with the later tile's bytes */

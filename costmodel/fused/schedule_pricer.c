@@ -85,7 +85,8 @@ void schedule_metrics_of(const struct schedule_pricer *pricer, const struct fuse
     metrics_init(out);
     out->latency_cycle = result->cycle;
     out->latency_s = (double)result->cycle / arch->clock_hz;
-    out->energy_j = result->energy_j;
+    out->energy_leakage_j = architecture_all_leakage_j(arch, (double)result->cycle);
+    out->energy_j = result->energy_j + out->energy_leakage_j;
     out->energy_mac_j = tiles->mac_energy_j;
     out->energy_buffer_j = tiles->buffer_energy_j + tiles->local_energy_j;
     out->energy_noc_j = tiles->bus_energy_j;

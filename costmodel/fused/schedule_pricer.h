@@ -95,8 +95,8 @@ DSE_MUST_CHECK enum dse_status schedule_bound(const struct schedule_pricer *pric
                                               struct dse_error *err);
 
 /* The shared metrics of a schedule without a fault; the energy of MACs and vector operations is
- * energy_mac_j, that of global buffer, L1 and OL2 energy_buffer_j, that of the buses energy_noc_j. Errors of
- * the tiles' scheduler. */
+ * energy_mac_j, that of global buffer, L1 and OL2 energy_buffer_j, that of the buses energy_noc_j; all of the
+ * machine leaks all the time. Errors of the tiles' scheduler. */
 DSE_MUST_CHECK enum dse_status schedule_metrics(const struct schedule_pricer *pricer,
                                                 const struct fused_schedule *schedule,
                                                 const struct fused_result *result, struct metrics *out,

@@ -282,8 +282,16 @@ bool architecture_area_fits(const struct architecture *arch, char *reason, size_
  * with power gating, all of them without. */
 double architecture_leakage_w(const struct architecture *arch, const double *used, double mac_used);
 
-/* What leaks of all instances; 0: no leakage is known. */
+/* What leaks of all instances; 0: no leakage is known. And over so many cycles, in joules. */
 double architecture_all_leakage_w(const struct architecture *arch);
+double architecture_all_leakage_j(const struct architecture *arch, double cycles);
+
+/* Schedules of whole networks leak all the time: how much of a machine they use when is not known. False: it
+ * gates power, so that nothing can be said; then why in `reason`. */
+bool architecture_leaks_always(const struct architecture *arch, char *reason, size_t size);
+
+/* From now on nothing of it leaks. */
+void architecture_stop_leakage(struct architecture *arch);
 
 /* No mapping of so many multiply-accumulates that takes no fewer cycles loses less, in joules. With power
  * gating an instance in use serves no more MACs than lie inside it, each for no more than one

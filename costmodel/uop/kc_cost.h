@@ -41,6 +41,7 @@ struct kc_machine {
     uint64_t sram_word;          /* usable, of one accelerator; or ARCH_UNLIMITED */
     uint32_t word_byte;
     double clock_hz;
+    double leakage_w; /* of all accelerators and the DRAM */
     /* of one word */
     double mac_energy_j;
     double l1_read_energy_j, l1_write_energy_j; /* register of a PE */

@@ -67,18 +67,22 @@ enum dse_status kc_machine_of(const struct architecture *arch, struct kc_machine
     const struct storage_level *l1 = &arch->level[LEVEL_REGISTER], *l2 = &arch->level[LEVEL_SRAM];
     const struct storage_level *dram = &arch->level[LEVEL_DRAM];
     uint32_t mac_x, mac_y;
+    char reason[256];
     if (arch->gpu.present || arch->n_level != N_LEVEL || !dram->is_dram)
         return refuse(
             arch, "it",
             "needs a DRAM, an array of accelerators, a shared memory, an array of PEs, a register and a "
             "MAC in each",
             err);
+    if (!architecture_leaks_always(arch, reason, sizeof reason))
+        return dse_fail(err, DSE_BAD_INPUT, "%s is no mesh of accelerators for uops: %s", arch->name, reason);
     for (uint32_t l = 0; l < N_LEVEL; l++)
         DSE_TRY(check_level(arch, &arch->level[l], err));
     *machine = (struct kc_machine){
         .sram_word = architecture_usable_words(l2),
         .word_byte = arch->mac.word_bit / BYTE_BIT,
         .clock_hz = arch->clock_hz,
+        .leakage_w = architecture_all_leakage_w(arch),
         .mac_energy_j = arch->mac.energy_j,
         .l1_read_energy_j = l1->read_energy_j,
         .l1_write_energy_j = l1->update_energy_j,

@@ -112,6 +112,14 @@ static uint32_t lanes_of(uint64_t n_mac)
     return lanes;
 }
 
+/* Of so many nodes, which the machine has all, or is one of, and of its DRAM. */
+static double leakage_w(const struct architecture *arch, double n_node)
+{
+    const struct storage_level *dram = &arch->level[arch->n_level - 1], *outermost = dram - 1;
+    const double dram_w = (double)dram->instances * dram->leakage_w;
+    return dram_w + (architecture_all_leakage_w(arch) - dram_w) * n_node / (double)outermost->instances;
+}
+
 static enum dse_status make_node(const struct architecture *arch, struct kc_machine *machine,
                                  struct core_split *split, struct dse_error *err)
 {
@@ -134,6 +142,7 @@ static enum dse_status make_node(const struct architecture *arch, struct kc_mach
     machine->n_mac = node.mac.instances;
     machine->c_lane = machine->k_lane = lanes_of(machine->n_mac);
     set_energies(arch, home, machine);
+    machine->leakage_w = leakage_w(arch, (double)machine->columns * machine->rows);
     noc_config_cores_of(arch, machine->columns, machine->rows, &machine->noc);
     return DSE_OK;
 }

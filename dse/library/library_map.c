@@ -169,12 +169,14 @@ static size_t schedule_columns(const struct metric_group *group, const struct me
     return n;
 }
 
-static void make_columns(const struct search *search, struct dse_result *result)
+static void make_columns(const struct search *search, const struct architecture *arch,
+                         struct dse_result *result)
 {
     for (int t = 0; t < RESULT_TABLE_COUNT; t++) {
         const enum result_table table = (enum result_table)t;
         const struct metric *extra[RESULT_EXTRA_MAX];
         struct result_schema schema = {.fronts = search->settings.front};
+        record_schema_add(&schema, arch);
         schema.extra[table] = extra;
         schema.n_extra[table] = result->is_schedule ? schedule_columns(search->settings.engine->group, extra)
                                                     : measured_columns(search, table, extra);
@@ -186,7 +188,9 @@ static enum dse_status name_levels(const struct architecture *arch, struct dse_r
                                    struct dse_error *err)
 {
     char name[ARCH_NAME_MAX + 32];
-    result->level_metric = level_metric_all(&result->n_level_metric);
+    struct result_schema schema = {.areas = false};
+    record_schema_add(&schema, arch);
+    result->level_metric = schema_level_metrics(&schema, &result->n_level_metric);
     result->n_level = arch->n_level;
     result->level_column =
         arena_alloc(&result->arena, result->n_level * result->n_level_metric, sizeof *result->level_column);
@@ -232,7 +236,7 @@ static enum dse_status run(const struct dse_machine *machine, const struct dse_n
                            search->cancel, &result->arena, &result->mapped, err));
         DSE_TRY(take_rows(search, arch, result, err));
     }
-    make_columns(search, result);
+    make_columns(search, arch, result);
     return DSE_OK;
 }
 

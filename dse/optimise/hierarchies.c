@@ -138,6 +138,7 @@ static enum dse_status build(const char *name, const struct input_overrides *ove
     enum dse_status status = input_architecture(name, &with, &out->arch, &inner);
     if (status != DSE_OK)
         return blame_sizes(all, out, status, &inner, err);
+    architecture_stop_leakage(&out->arch); /* bounds know the energy of accesses */
     for (uint32_t a = 0; a < all->n_axis; a++)
         if (architecture_find_level(&out->arch, all->axis[a].level) + 1 == (int)out->arch.n_level)
             return dse_fail(

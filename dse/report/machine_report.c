@@ -6,7 +6,8 @@
 #include "base/report.h"
 
 const char machine_report_name[] = "machine";
-const char machine_report_sentence[] = "what its storages and MACs take: energies, areas and their sources";
+const char machine_report_sentence[] =
+    "what its storages and MACs take: energies, areas, leakage and their sources";
 
 static const struct cell_column columns[] = {
     CELL_COLUMN("component", "component", LOOK_TEXT),
@@ -18,6 +19,7 @@ static const struct cell_column columns[] = {
     CELL_ENERGY("update_energy_j", "update"),
     {.name = "area_mm2", .title = "mm2 of one", .look = LOOK_DIGITS, .digit = 4},
     {.name = "total_area_mm2", .title = "mm2 of all", .look = LOOK_DIGITS, .digit = 4},
+    {.name = "leakage_w", .title = "one leaks", .look = LOOK_UNIT, .unit = "W"},
     CELL_COLUMN("source", "source", LOOK_TEXT),
 };
 
@@ -40,6 +42,7 @@ static void add_level(const struct architecture *arch, uint32_t l, struct cells 
     cells_real(rows, level->update_energy_j);
     cells_real(rows, known(area_mm2));
     cells_real(rows, known(area_mm2 * (double)level->instances));
+    cells_real(rows, known(level->leakage_w));
     cells_text(rows, level->source ? level->source : "the file");
 }
 
@@ -54,6 +57,7 @@ static void add_macs(const struct mac_array *mac, struct cells *rows)
     cells_none(rows);
     cells_real(rows, known(mac->area_mm2));
     cells_real(rows, known(mac->area_mm2 * (double)mac->instances));
+    cells_real(rows, known(mac->leakage_w));
     cells_text(rows, mac->source ? mac->source : "the file");
 }
 
@@ -64,6 +68,7 @@ enum dse_status machine_report(const struct architecture *arch, enum report_form
     report_init(&report, machine_report_name);
     cells_list_text(&report.about, "architecture", arch->name);
     cells_list_real(&report.about, "area_mm2", architecture_area_mm2(arch));
+    cells_list_real(&report.about, "leakage_w", known(architecture_all_leakage_w(arch)));
     cells_init(&report.rows, columns, sizeof columns / sizeof columns[0]);
     for (uint32_t l = arch->n_level; l-- > 0;)
         add_level(arch, l, &report.rows);

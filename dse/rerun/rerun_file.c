@@ -142,9 +142,9 @@ static size_t find_name(const char *const *name, size_t n, const char *wanted)
 static void compare_levels(struct comparison *c, const char *where, const struct level_values *was,
                            const struct level_values *is)
 {
-    static const struct level_values none = {NAN, NAN, NAN};
+    static const struct level_values none = LEVEL_VALUES_NONE;
     size_t n_metric;
-    const struct metric *metric = level_metric_all(&n_metric);
+    const struct metric *metric = schema_level_metrics(c->stored, &n_metric);
     for (size_t l = 0; l < c->stored->n_level; l++) {
         char column[256];
         const char *name = c->stored->level[l];

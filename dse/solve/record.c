@@ -24,8 +24,26 @@ static struct level_values *empty_levels(const struct record_source *source, str
 {
     struct level_values *values = arena_alloc(arena, source->n_level ? source->n_level : 1, sizeof *values);
     for (size_t i = 0; values && i < source->n_level; i++)
-        values[i] = (struct level_values){NAN, NAN, NAN};
+        values[i] = (struct level_values)LEVEL_VALUES_NONE;
     return values;
+}
+
+/* Of all instances; NaN: it is not known. */
+static double level_area_mm2(const struct architecture *arch, uint32_t l)
+{
+    const double area_mm2 = (double)arch->level[l].instances * architecture_level_area_mm2(arch, l);
+    return area_mm2 > 0 ? area_mm2 : NAN;
+}
+
+void record_schema_add(struct result_schema *schema, const struct architecture *arch)
+{
+    bool tables = arch->mac.source != NULL;
+    for (uint32_t l = 0; l < arch->n_level; l++) {
+        tables |= arch->level[l].source != NULL;
+        schema->areas |= architecture_level_area_mm2(arch, l) > 0;
+    }
+    schema->areas |= tables;
+    schema->leaks |= tables || architecture_all_leakage_w(arch) > 0;
 }
 
 char *record_mapping_line(const struct mapping *mapping, const struct problem *problem,
@@ -107,7 +125,8 @@ static enum dse_status fill_layer(const struct record_source *source, const stru
     for (uint32_t l = 0; levels && l < source->arch->n_level; l++) {
         size_t c = column_of(source, l);
         if (c < source->n_level)
-            levels[c] = (struct level_values){e->level_energy_j[l], e->network_energy_j[l], e->level_byte[l]};
+            levels[c] = (struct level_values){e->level_energy_j[l], e->network_energy_j[l], e->level_byte[l],
+                                              level_area_mm2(source->arch, l)};
     }
     row->level = levels;
     if (source->texts) {
@@ -191,7 +210,7 @@ static void add_levels(struct level_values *sum, const struct level_values *one,
         if (isnan(one[i].energy_j))
             continue;
         if (isnan(sum[i].energy_j))
-            sum[i] = (struct level_values){0, 0, 0};
+            sum[i] = (struct level_values){0, 0, 0, one[i].area_mm2};
         sum[i].energy_j += count * one[i].energy_j;
         sum[i].noc_energy_j += count * one[i].noc_energy_j;
         sum[i].byte += count * one[i].byte;

@@ -46,6 +46,9 @@ char *record_trace_seconds(const struct engine_result *found, struct arena *aren
 DSE_MUST_CHECK enum dse_status record_schedule_line(const char *text, size_t length, struct arena *arena,
                                                     char **line, struct dse_error *err);
 
+/* What files have besides of points on such a machine. */
+void record_schema_add(struct result_schema *schema, const struct architecture *arch);
+
 /* Fill `point` (index and key are left alone) and `layer` (workload->n_layer). latency, energy and traffic
  * are sums over layers times their count, edp is the product of the sums, utilization is MACs / (MAC units *
  * cycles), a bound is the sum of the layers' bounds (edp: at least (sum of sqrt(bound))^2). When a layer has

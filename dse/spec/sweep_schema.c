@@ -88,6 +88,7 @@ static enum dse_status make_levels(struct sweep *sweep, struct dse_error *err)
         struct architecture arch;
         long at = -1;
         DSE_TRY(architecture_build(&sweep->arch[a], NULL, 0, &arch, err));
+        record_schema_add(&sweep->schema, &arch);
         for (uint32_t l = 0; l < arch.n_level; l++) {
             char *name = arena_copy_text(&sweep->arena, arch.level[l].name, strlen(arch.level[l].name));
             DSE_TRY(arena_check(&sweep->arena, "a sweep", err));
@@ -163,6 +164,28 @@ enum dse_status sweep_columns(struct sweep *sweep, struct dse_error *err)
     return words ? DSE_OK : sweep_no_memory(sweep, err);
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* A path by which a machine may get leakage or areas that its file has not. */
+static void add_path(struct result_schema *schema, const char *path)
+{
+    const bool technology = strcmp(path, "technology") == 0;
+    schema->leaks |= technology || ends_in(path, ".leakage");
+    schema->areas |= technology || ends_in(path, ".area") || ends_in(path, ".area_per_byte");
+}
+
+static void add_paths(struct sweep *sweep)
+{
+    for (size_t v = 0; v < sweep->spec->n_variable; v++)
+        add_path(&sweep->schema, sweep->spec->variable[v].name);
+    for (size_t i = 0; i < sweep->spec->n_override; i++)
+        add_path(&sweep->schema, sweep->spec->override[i].path);
+}
+
 /* Is the objective pareto, fixed or one of an axis? */
 static bool has_fronts(const struct sweep *sweep)
 {
@@ -185,6 +208,7 @@ enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
     sweep->schema.n_point = sweep->n_point;
     sweep->schema.schedules = sweep->n_scheduler > 0;
     sweep->schema.fronts = has_fronts(sweep);
+    add_paths(sweep);
     enum dse_status status = schema_check(&sweep->schema, &inner);
     if (status != DSE_OK)
         return dse_fail_at(err, status, sweep->spec->path, 0, "%s", inner.text);

@@ -18,7 +18,8 @@ static size_t all_metrics(const struct metric *metric[KNOWN_MAX])
     size_t n_measure, n_engine, n = 0;
     const struct measure *const *measure = measure_all(&n_measure);
     const struct engine *const *engine = engine_all(&n_engine);
-    for (size_t i = 0, n_column = schema_columns(NULL, RESULT_POINTS, column); i < n_column; i++)
+    const struct result_schema all = {.leaks = true};
+    for (size_t i = 0, n_column = schema_columns(&all, RESULT_POINTS, column); i < n_column; i++)
         metric[n++] = column[i].metric;
     for (size_t i = 0; i < n_measure + n_engine + 1; i++) {
         const struct metric_group *group = i < n_measure              ? &measure[i]->group

@@ -63,7 +63,8 @@ void klotski_metrics_put(const struct uop_outcome *o, const struct uop_plan *pla
     schedule->energy_buffer_j = o->buffer_energy_j;
     schedule->energy_noc_j = o->noc_energy_j;
     schedule->energy_dram_j = o->dram_energy_j;
-    schedule->energy_j = o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j + o->dram_energy_j;
+    schedule->energy_leakage_j = o->leakage_energy_j;
+    schedule->energy_j = o->energy_j;
     schedule->utilization = o->mac_share;
     schedule->dram_byte = (double)o->dram_read_byte + (double)o->dram_written_byte;
     schedule->onchip_byte = o->sram_byte;

@@ -25,11 +25,6 @@ static double seconds(const struct evaluated *e, uint64_t cycle)
     return (double)cycle / e->machine.clock_hz;
 }
 
-static double energy_of(const struct uop_outcome *o)
-{
-    return o->mac_energy_j + o->buffer_energy_j + o->noc_energy_j + o->dram_energy_j;
-}
-
 static void list_all(const struct evaluated *e, struct cells *rows)
 {
     const struct uop_outcome *o = &e->outcome;
@@ -43,11 +38,13 @@ static void list_all(const struct evaluated *e, struct cells *rows)
     cells_list_count(rows, "critical_path_cycles", o->path_cycle);
     cells_list_real(rows, "core_busy", o->busy_share);
     cells_list_real(rows, "utilization", o->mac_share);
-    cells_list_real(rows, "energy_j", energy_of(o));
+    cells_list_real(rows, "energy_j", o->energy_j);
     cells_list_real(rows, "energy_j:mac", o->mac_energy_j);
     cells_list_real(rows, "energy_j:buffer", o->buffer_energy_j);
     cells_list_real(rows, "energy_j:noc", o->noc_energy_j);
     cells_list_real(rows, "energy_j:dram", o->dram_energy_j);
+    if (o->leakage_energy_j > 0)
+        cells_list_real(rows, "energy_leakage_j", o->leakage_energy_j);
     cells_list_count(rows, "messages", o->n_message);
     cells_list_count(rows, "hops", o->n_hop);
     cells_list_real(rows, "byte_hops", o->byte_hop);
@@ -99,7 +96,7 @@ static enum dse_status report_summary(const void *schedule, struct report *repor
                     text_bytes((double)o->dram_written_byte, b, sizeof b),
                     text_bytes((double)o->spilled_byte, (char[SHOWN_MAX]){0}, SHOWN_MAX),
                     100 * (double)o->times.dram.busy_cycle / (double)o->times.cycle);
-    text_append(out, "  %-*s  %s\n", LABEL, "energy", text_si(energy_of(o), "J", a, sizeof a));
+    text_append(out, "  %-*s  %s\n", LABEL, "energy", text_si(o->energy_j, "J", a, sizeof a));
     return DSE_OK;
 }
 

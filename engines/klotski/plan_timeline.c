@@ -71,8 +71,7 @@ enum dse_status uop_plan_timeline(const struct architecture *arch, const struct 
         .cycle = (int64_t)outcome->times.cycle,
         .work_cycle = (int64_t)outcome->work_cycle,
         .clock_hz = machine->clock_hz,
-        .energy_j =
-            outcome->mac_energy_j + outcome->buffer_energy_j + outcome->noc_energy_j + outcome->dram_energy_j,
+        .energy_j = outcome->energy_j,
         .n_uop = graph->n_uop,
         .uop = row,
     };

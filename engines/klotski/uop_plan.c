@@ -281,6 +281,9 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
         add_dram(&at, &out->times.dram, out);
     else
         DSE_TRY(add_traffic(&at, plan, arena, out, err));
+    out->leakage_energy_j = at.leakage_w * (double)out->times.cycle / at.clock_hz;
+    out->energy_j = out->mac_energy_j + out->buffer_energy_j + out->noc_energy_j + out->dram_energy_j +
+                    out->leakage_energy_j;
     const double time = (double)out->times.cycle * n_core;
     out->busy_share = (double)out->work_cycle / time;
     out->mac_share = (double)out->n_mac / (time * (double)kc_mac_count(&at));

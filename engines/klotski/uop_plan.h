@@ -45,7 +45,8 @@ struct uop_outcome {
     double busy_share; /* of all cores' time: in which they run a uop */
     double mac_share;  /* of all PEs' time: in which they do a MAC; the paper's hardware utilisation, read one
                         * way or the other */
-    double mac_energy_j, buffer_energy_j, noc_energy_j, dram_energy_j;
+    double mac_energy_j, buffer_energy_j, noc_energy_j, dram_energy_j, leakage_energy_j;
+    double energy_j;  /* the sum of these */
     double sram_byte; /* read and written at all shared memories */
     /* Messages, the links they take, and the bytes over all of these. By UOP_FLITS a uop has one message to
      * all cores that wait for it, over a tree; else one to each, the shortest way. With UOP_DRAM also what

@@ -129,9 +129,7 @@ static bool is_given_up(const struct soma_task *task, const struct fused_schedul
 static bool is_better(struct engine_context *context, const struct soma_task *task,
                       const struct fused_result *result)
 {
-    const double latency_s = (double)result->cycle / task->search.clock_hz;
-    return objective_cost_of(&task->search.objective, result->energy_j, latency_s) <
-           engine_context_best_cost(context);
+    return soma_cost(&task->search, result->energy_j, result->cycle) < engine_context_best_cost(context);
 }
 
 /* With its text form, in which `dlsa` NULL is double buffering. `start_s`: since when it is being made, on
@@ -186,7 +184,7 @@ static enum dse_status offer(struct engine_context *context, const struct soma_t
     if (stage1 && stage1->cycle > 0) {
         struct soma_metrics own = soma_metrics_get(&totals);
         own.stage1_latency_cycle = stage1->cycle;
-        own.stage1_energy_j = stage1->energy_j;
+        own.stage1_energy_j = stage1->energy_j + soma_leakage_j(&task->search, (double)stage1->cycle);
         own.stage1_buffer_average_byte = stage1->buffer_average_byte;
         own.stage1_buffer_average_compute_byte = stage1->buffer_average_compute_byte;
         soma_metrics_put(&own, &totals);

@@ -8,7 +8,8 @@
 /* What the first stage had reached, for who compares the two. */
 struct soma_stage1 {
     uint64_t cycle;
-    double energy_j, buffer_average_byte, buffer_average_compute_byte;
+    double energy_j; /* without leakage */
+    double buffer_average_byte, buffer_average_compute_byte;
 };
 
 /* Evaluate `fused` (of `lfa`, with its DRAM order and living durations) and offer it with its text form,

@@ -140,6 +140,11 @@ static double over_bound(const struct soma_schedule *s)
     return bound ? (double)s->detail.result.cycle / (double)bound : NAN;
 }
 
+static double leakage_j(const struct soma_schedule *s)
+{
+    return architecture_all_leakage_j(s->arch, (double)s->detail.result.cycle);
+}
+
 static void list_all(const struct soma_schedule *s, struct cells *rows)
 {
     const struct fused_result *r = &s->detail.result;
@@ -150,12 +155,14 @@ static void list_all(const struct soma_schedule *s, struct cells *rows)
     cells_list_count(rows, "compute_cycle", r->compute_cycle);
     cells_list_count(rows, "dram_cycle", r->dram_cycle);
     cells_list_count(rows, "stall_cycle", r->stall_cycle);
-    cells_list_real(rows, "energy_j", r->energy_j);
+    cells_list_real(rows, "energy_j", r->energy_j + leakage_j(s));
     cells_list_real(rows, "energy_j:gbuf", s->detail.tiles.buffer_energy_j);
     cells_list_real(rows, "energy_j:l1", s->detail.tiles.local_energy_j);
     cells_list_real(rows, "energy_j:bus", s->detail.tiles.bus_energy_j);
     cells_list_real(rows, "energy_j:mac", s->detail.tiles.mac_energy_j);
     cells_list_real(rows, "energy_j:dram", r->dram_energy_j);
+    if (leakage_j(s) > 0)
+        cells_list_real(rows, "energy_leakage_j", leakage_j(s));
     cells_list_count(rows, "dram_byte", r->dram_byte);
     cells_list_count(rows, "stream_byte", r->stream_byte);
     cells_list_count(rows, "buffer_capacity_byte", s->machine.buffer_byte);
@@ -220,7 +227,7 @@ static void head_of(const struct soma_schedule *s, struct text_buffer *out)
         parts_of(s->network, out);
         text_append(out, "\n");
     }
-    text_append(out, "  %-*s  %s\n", LABEL, "energy", text_si(r->energy_j, "J", a, sizeof a));
+    text_append(out, "  %-*s  %s\n", LABEL, "energy", text_si(r->energy_j + leakage_j(s), "J", a, sizeof a));
 }
 
 /* A list, with what people read. */
@@ -241,16 +248,18 @@ static enum dse_status soma_report_summary(const void *schedule, struct report *
         {"L1 buffers", s->detail.tiles.local_energy_j},
         {"bus", s->detail.tiles.bus_energy_j},
         {s->arch->mac.name, s->detail.tiles.mac_energy_j},
+        {"(leakage)", leakage_j(s)},
     };
+    const double all_j = s->detail.result.energy_j + leakage_j(s);
+    const size_t n_part = sizeof part / sizeof part[0] - !(leakage_j(s) > 0);
     (void)err;
     list_all(s, &report->rows);
     head_of(s, &report->head);
     cells_init(&report->parts, column, sizeof column / sizeof column[0]);
-    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
+    for (size_t i = 0; i < n_part; i++) {
         cells_text(&report->parts, part[i].name);
         cells_real(&report->parts, part[i].energy_j);
-        cells_real(&report->parts,
-                   s->detail.result.energy_j > 0 ? part[i].energy_j / s->detail.result.energy_j : 0);
+        cells_real(&report->parts, all_j > 0 ? part[i].energy_j / all_j : 0);
     }
     return DSE_OK;
 }

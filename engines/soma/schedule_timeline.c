@@ -201,7 +201,7 @@ enum dse_status soma_schedule_timeline(const void *schedule, const char *title, 
         .buffer_max_byte = (int64_t)r->buffer_max_byte,
         .dram_byte_per_cycle = (double)s->machine.dram_rate.byte / (double)s->machine.dram_rate.cycle,
         .clock_hz = s->arch->clock_hz,
-        .energy_j = r->energy_j,
+        .energy_j = r->energy_j + architecture_all_leakage_j(s->arch, (double)r->cycle),
         .buffer_average_byte = r->buffer_average_byte,
     };
     if (!timeline->title || !timeline->network || !timeline->architecture || !copy_names(&maker) ||

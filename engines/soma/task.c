@@ -145,6 +145,7 @@ enum dse_status soma_task_prepare(const struct engine_task *task, const struct s
         DSE_TRY(soma_scheduled_network(task->network, task->batch, compat, arena, &made->scheduled, err));
     made->search.objective = task->objective;
     made->search.clock_hz = task->architecture->clock_hz;
+    made->search.leakage_w = architecture_all_leakage_w(task->architecture);
     made->search.context.batch = made->scheduled.batch;
     made->search.context.compat = compat;
     made->search.cancel = task->budget.cancel;

@@ -123,7 +123,7 @@ static enum dse_status open_levels(struct points *points, hid_t file, const stru
                                    struct dse_error *err)
 {
     size_t n;
-    const struct metric *field = level_metric_all(&n);
+    const struct metric *field = schema_level_metrics(schema, &n);
     if (schema->n_level == 0)
         return DSE_OK;
     if (cube_group_begin(&points->levels, file, "levels", schema) < 0 ||

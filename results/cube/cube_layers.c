@@ -31,7 +31,7 @@ static enum dse_status open_datasets(struct cube_layers *layers, struct dse_erro
 {
     struct result_column column[RESULT_COLUMN_MAX];
     size_t n_level_metric, n = schema_columns(layers->schema, RESULT_LAYERS, column);
-    const struct metric *level = level_metric_all(&n_level_metric);
+    const struct metric *level = schema_level_metrics(layers->schema, &n_level_metric);
     struct cube_table *table = &layers->table;
     DSE_TRY(cube_table_add(table, &layers->group, "status", NULL, LAYER, &status_metric, err));
     for (size_t i = 0; i < n; i++) {

@@ -160,7 +160,7 @@ static enum dse_status read_metric(hid_t dataset, const char *name, size_t rank,
  * themselves. */
 static bool is_usual(enum result_table table, const char *name)
 {
-    const struct result_schema all = {.fronts = true};
+    const struct result_schema all = {.fronts = true, .leaks = true};
     struct result_column column[RESULT_COLUMN_MAX];
     for (size_t i = 0, n = schema_columns(&all, table, column); i < n; i++)
         if (strcmp(column[i].metric->name, name) == 0)
@@ -223,6 +223,9 @@ static enum dse_status read_schema(hid_t file, struct arena *arena, struct resul
     schema->n_point = hdf5_read_count(file, "n_point");
     schema->fronts = H5Lexists(file, "front", H5P_DEFAULT) > 0;
     schema->schedules = H5Lexists(file, "exchanged_from", H5P_DEFAULT) > 0;
+    schema->leaks = H5Lexists(file, "energy_leakage_j", H5P_DEFAULT) > 0;
+    schema->areas =
+        H5Lexists(file, "levels", H5P_DEFAULT) > 0 && H5Lexists(file, "levels/area_mm2", H5P_DEFAULT) > 0;
     DSE_TRY(read_names(file, "layers", "layer", arena, &schema->layer, &schema->n_layer, err));
     DSE_TRY(read_names(file, "levels", "level", arena, &schema->level, &schema->n_level, err));
     struct result_axis *axis = arena_alloc(arena, reader.n_axis + 1, sizeof *axis);

@@ -46,7 +46,7 @@ static void open_columns(struct stored_rows *rows, enum result_table table, cons
 static void open_levels(struct stored_rows *rows, hid_t *dataset, const char *group, const char *before)
 {
     size_t n;
-    const struct metric *metric = level_metric_all(&n);
+    const struct metric *metric = schema_level_metrics(rows->schema, &n);
     for (size_t i = 0; i < LEVEL_METRIC_MOST; i++)
         dataset[i] = i < n ? open_dataset(rows->file, group, before, metric[i].name) : -1;
 }
@@ -234,7 +234,7 @@ static enum dse_status read_levels(const struct stored_rows *rows, const hid_t *
                                    struct level_values **level, struct dse_error *err)
 {
     size_t n_metric, n = n_row * rows->schema->n_level;
-    const struct metric *metric = level_metric_all(&n_metric);
+    const struct metric *metric = schema_level_metrics(rows->schema, &n_metric);
     *level = NULL;
     if (n == 0)
         return DSE_OK;

@@ -130,7 +130,7 @@ static void add_header(struct text_buffer *line, const struct result_schema *sch
 {
     struct result_column column[RESULT_COLUMN_MAX];
     size_t n_level_metric, n = schema_columns(schema, table, column);
-    const struct metric *level = level_metric_all(&n_level_metric);
+    const struct metric *level = schema_level_metrics(schema, &n_level_metric);
     for (size_t i = 0; i < n; i++) {
         for (size_t l = 0; levels_go_before(column[i].metric) && l < schema->n_level; l++) {
             for (size_t k = 0; k < n_level_metric; k++) {
@@ -192,11 +192,12 @@ static void add_value(struct text_buffer *line, enum metric_type type, const voi
     }
 }
 
-static void add_levels(struct text_buffer *line, size_t n_level, const struct level_values *level)
+static void add_levels(struct text_buffer *line, const struct result_schema *schema,
+                       const struct level_values *level)
 {
     size_t n;
-    const struct metric *metric = level_metric_all(&n);
-    for (size_t l = 0; l < n_level; l++) {
+    const struct metric *metric = schema_level_metrics(schema, &n);
+    for (size_t l = 0; l < schema->n_level; l++) {
         for (size_t k = 0; k < n; k++) {
             if (level)
                 add_value(line, metric[k].type, (const char *)&level[l] + metric[k].offset);
@@ -213,7 +214,7 @@ static void add_values(struct text_buffer *line, const struct result_schema *sch
     size_t n = schema_columns(schema, table, column);
     for (size_t i = 0; i < n; i++) {
         if (levels_go_before(column[i].metric))
-            add_levels(line, schema->n_level, level);
+            add_levels(line, schema, level);
         add_value(line, column[i].metric->type, (const char *)record + column[i].offset);
     }
 }
@@ -261,7 +262,7 @@ static bool read_values(const struct result_schema *schema, enum result_table ta
 {
     struct result_column column[RESULT_COLUMN_MAX];
     size_t n_level_metric, n = schema_columns(schema, table, column);
-    (void)level_metric_all(&n_level_metric);
+    (void)schema_level_metrics(schema, &n_level_metric);
     if (split->n != at + n + schema->n_level * n_level_metric + 2)
         return false;
     for (size_t i = 0; i < n; i++) {

@@ -76,6 +76,9 @@ static const struct metric level_metric[] = {
      METRIC_LESS, false, offsetof(struct level_values, noc_energy_j)},
     {"byte", "byte", "Traffic of the storage level", METRIC_F64, METRIC_SUM, METRIC_LESS, false,
      offsetof(struct level_values, byte)},
+    /* the last: not all files have it */
+    {"area_mm2", "mm2", "Area of the storage level", METRIC_F64, METRIC_NONE, METRIC_LESS, false,
+     offsetof(struct level_values, area_mm2)},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -101,6 +104,12 @@ _Static_assert(COUNT(point_before) + COUNT(point_front) + COUNT(point_exchange) 
                            sizeof(struct metrics) / sizeof(union metric_value) + RESULT_EXTRA_MAX <=
                        RESULT_COLUMN_MAX,
                "a struct result_column for each column of a table");
+
+/* Do files of this schema have the metric? */
+static bool has_metric(const struct result_schema *schema, const struct metric *metric)
+{
+    return (schema && schema->leaks) || strcmp(metric->name, "energy_leakage_j") != 0;
+}
 
 static size_t add_columns(struct result_column *column, size_t at, const struct metric *metric, size_t n,
                           size_t offset)
@@ -130,7 +139,9 @@ size_t schema_columns(const struct result_schema *schema, enum result_table tabl
 {
     size_t n_metric, n = add_columns(column, 0, layout[table].before, layout[table].n_before, 0);
     const struct metric *metric = metric_all(&n_metric);
-    n = add_columns(column, n, metric, n_metric, layout[table].metrics);
+    for (size_t i = 0; i < n_metric; i++)
+        if (has_metric(schema, &metric[i]))
+            n = add_columns(column, n, &metric[i], 1, layout[table].metrics);
     for (size_t i = 0; schema && i < schema->n_extra[table] && i < RESULT_EXTRA_MAX; i++)
         column[n++] = (struct result_column){schema->extra[table][i],
                                              layout[table].extra + i * sizeof(union metric_value)};
@@ -141,9 +152,9 @@ size_t schema_columns(const struct result_schema *schema, enum result_table tabl
     return add_columns(column, n, layout[table].behind, layout[table].n_behind, 0);
 }
 
-const struct metric *level_metric_all(size_t *n)
+const struct metric *schema_level_metrics(const struct result_schema *schema, size_t *n)
 {
-    *n = COUNT(level_metric);
+    *n = COUNT(level_metric) - !schema->areas;
     return level_metric;
 }
 

@@ -4,6 +4,7 @@
 #ifndef RESULTS_RECORD_SCHEMA_H
 #define RESULTS_RECORD_SCHEMA_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -92,6 +93,8 @@ struct result_schema {
     const struct metric *const *extra[RESULT_TABLE_COUNT]; /* (n_extra) metrics that not every result has */
     bool fronts;    /* some points have fronts: the columns n_front, front, ... */
     bool schedules; /* some points have schedules, which cells may exchange: the column exchanged_from */
+    bool leaks;     /* some machines leak: the column energy_leakage_j */
+    bool areas;     /* some have areas: those of each level */
     bool exchanged; /* and have: the files hold what came of it */
     size_t n_input; /* files that the specification took in; 0: not known */
     const struct result_input *input; /* (n_input) */
@@ -107,7 +110,14 @@ struct level_values {
     double energy_j;     /* accesses and address generation; NaN: no such level here */
     double noc_energy_j; /* the network below the level */
     double byte;         /* read, filled and updated, all instances */
+    double area_mm2;     /* of all instances */
 };
+
+/* No such level here. */
+#define LEVEL_VALUES_NONE                                                                                    \
+    {                                                                                                        \
+        NAN, NAN, NAN, NAN                                                                                   \
+    }
 
 /* The result of one design point; also the struct that the field table's offsets refer to. Set it up with
  * point_record_init, then fill in what is known. Texts are borrowed and one line each (line breaks become
@@ -168,9 +178,9 @@ void layer_record_init(struct layer_record *record);
 size_t schema_columns(const struct result_schema *schema, enum result_table table,
                       struct result_column column[RESULT_COLUMN_MAX]);
 
-/* The per-level fields: offsets into struct level_values. In CSV "<level>.energy_j", in HDF5 group
- * `levels`. */
-const struct metric *level_metric_all(size_t *n);
+/* The per-level fields that files of this schema have: offsets into struct level_values. In CSV
+ * "<level>.energy_j", in HDF5 group `levels`. */
+const struct metric *schema_level_metrics(const struct result_schema *schema, size_t *n);
 
 /* Check names, limits, uniqueness and finite coordinates. DSE_BAD_INPUT or DSE_LIMIT with a sentence that
  * names the axis. */

@@ -102,7 +102,7 @@ static void make_row(const struct bench *bench, uint64_t cell, uint32_t index[3]
     point->evaluations = layer->evaluations = point->draws = layer->draws = cell % 1000;
     point->seconds = layer->seconds = x / 1000;
     for (size_t l = 0; l < N_LEVEL; l++)
-        level[l] = (struct level_values){x / (double)(l + 2), x / (double)(l + 5), x * 1e7};
+        level[l] = (struct level_values){x / (double)(l + 2), x / (double)(l + 5), x * 1e7, NAN};
     point->level = layer->level = level;
     layer->layer = layer_name[0];
     layer->mapping = bench->mapping;

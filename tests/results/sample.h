@@ -50,6 +50,8 @@ static const struct result_schema sample_schema = {
     .layer = sample_layer,
     .n_level = SAMPLE_LEVEL,
     .level = sample_level,
+    .leaks = true,
+    .areas = true,
     .n_point = SAMPLE_CELL - 1,
 };
 
@@ -125,8 +127,8 @@ static inline size_t sample_point(unsigned cell, struct point_record *point,
     point->utilization = 1e-3 / point->latency_s;
     point->accounting = "timeloop";
     point->n_layer_mapped = 4;
-    level[0] = (struct level_values){point->energy_buffer_j, point->energy_noc_j, 1e6};
-    level[1] = (struct level_values){point->energy_dram_j, 0, 1e7};
+    level[0] = (struct level_values){point->energy_buffer_j, point->energy_noc_j, 1e6, 0.5};
+    level[1] = (struct level_values){point->energy_dram_j, 0, 1e7, 0.25};
     point->level = level;
     /* conv2_a is in the second network only. */
     size_t n = 0;

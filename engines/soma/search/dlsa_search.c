@@ -133,7 +133,8 @@ static bool shrink_round(struct dlsa_shrink *shrink, const struct dlsa_moves *mo
 
 /* ---------------------------------------- the second stage */
 
-/* Energy is the same for all DLSAs of an LFA: a constant factor, left out. Without delay in the objective all
+/* Energy is the same for all DLSAs of an LFA, but for leakage, which grows with the cycles as they do: a
+ * constant factor, left out. Without delay in the objective all
  * cost the same; the shortest is looked for then. */
 static double cost_of(const struct soma_dlsa_search *s, uint64_t cycle)
 {

@@ -84,7 +84,9 @@ static double own_cost(const struct layerwise *w, const struct soma_group_times 
     uint64_t end = times->moved > times->last ? times->moved : times->last;
     double cycle = (double)(times->head_input_cycle + end + times->store_cycle);
     double energy_j = times->core_energy_j + fused_dram_energy_j(times->dram_byte, &w->search->machine);
-    return objective->energy_exponent * energy_j / w->price->energy_j +
+    const double leak_j = soma_leakage_j(w->search, cycle);
+    const double all_j = w->price->energy_j + soma_leakage_j(w->search, (double)w->price->cycle);
+    return objective->energy_exponent * (energy_j + leak_j) / all_j +
            objective->delay_exponent * cycle / (double)w->price->cycle;
 }
 

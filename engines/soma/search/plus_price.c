@@ -93,11 +93,14 @@ static uint64_t try_order(struct trial *t, const struct soma_prefetch_options *o
 }
 
 /* No schedule of more cycles costs `limit` or less, when `price` is one of the same energy: costs rise with a
- * power of the cycles. A little more, for what rounding does. */
+ * power of the cycles. With leakage they rise with that of the delay at least, and fall with that of both at
+ * most. A little more, for what rounding does. */
 static uint64_t cycle_within(const struct soma_search *search, const struct soma_price *price, double limit)
 {
     double power = search->objective.delay_exponent;
     double ratio = limit / price->cost;
+    if (search->leakage_w > 0 && ratio < 1)
+        power += search->objective.energy_exponent;
     if (!(power > 0) || !(price->cost > 0) || !isfinite(ratio))
         return UINT64_MAX;
     double cycle = (double)price->cycle * (power == 1 ? ratio : pow(ratio, 1 / power)) * (1 + ROUNDING) + 1;

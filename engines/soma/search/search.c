@@ -64,9 +64,15 @@ bool soma_search_can_make(const struct soma_search *search, uint64_t n_part)
     return (double)n_part * making_s <= left_s + over_s;
 }
 
+double soma_leakage_j(const struct soma_search *search, double cycle)
+{
+    return search->leakage_w * cycle / search->clock_hz;
+}
+
 double soma_cost(const struct soma_search *search, double energy_j, uint64_t cycle)
 {
-    return objective_cost_of(&search->objective, energy_j, (double)cycle / search->clock_hz);
+    return objective_cost_of(&search->objective, energy_j + soma_leakage_j(search, (double)cycle),
+                             (double)cycle / search->clock_hz);
 }
 
 void soma_lfa_new(uint32_t n_layer, struct arena *arena, struct soma_lfa *lfa)

@@ -23,7 +23,7 @@ struct soma_search {
     struct soma_context context; /* its graph is set */
     struct fused_machine machine;
     struct objective objective;
-    double clock_hz;
+    double clock_hz, leakage_w;    /* energies of prices are without leakage, costs are not */
     struct soma_parallel parallel; /* for the first tiling numbers */
     /* Layers of the network before layers were cut into parts, of those now; 0: nothing is cut, as 1. */
     double layer_share;
@@ -75,7 +75,10 @@ struct soma_price {
     bool is_long;
 };
 
-/* energy^n * delay^m in joules and seconds. */
+/* What leaks over so many cycles. */
+double soma_leakage_j(const struct soma_search *search, double cycle);
+
+/* energy^n * delay^m in joules and seconds, of the energy with what leaks. */
 double soma_cost(const struct soma_search *search, double energy_j, uint64_t cycle);
 
 /* Room for an LFA of up to n_layer groups; the caller looks whether `arena` had it. */

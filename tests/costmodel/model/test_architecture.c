@@ -156,6 +156,9 @@ static void test_architecture_hash_sees_everything_but_names(void **state)
     CHANGES(arch.level[1].byte_area_mm2 = 1);
     CHANGES(arch.level[1].hop_area_mm2 = 1);
     CHANGES(arch.mac.area_mm2 = 1);
+    CHANGES(arch.level[1].leakage_w = 1);
+    CHANGES(arch.mac.leakage_w = 1);
+    CHANGES(arch.power_gating = true);
     CHANGES(arch.max_area_mm2 = 1);
     CHANGES(arch.level[1].router_energy_j = 2e-12);
     CHANGES(arch.level[1].ingress_energy_j = 2e-12);

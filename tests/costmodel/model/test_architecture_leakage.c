@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "costmodel/model/architecture.h"
@@ -46,11 +47,27 @@ static void test_the_least_is_what_the_work_needs(void **state)
     assert_true(architecture_least_leakage_j(&gated, 12, 2) == (100 + 10 + 6) * 1);
 }
 
+static void test_whole_schedules_leak_always(void **state)
+{
+    char reason[256];
+    struct architecture arch = machine(true);
+    (void)state;
+    assert_true(architecture_all_leakage_j(&arch, 6) == 148 * 3);
+    assert_false(architecture_leaks_always(&arch, reason, sizeof reason));
+    assert_non_null(strstr(reason, "set power_gating to off"));
+    architecture_stop_leakage(&arch);
+    assert_true(architecture_all_leakage_w(&arch) == 0);
+    assert_true(architecture_leaks_always(&arch, reason, sizeof reason)); /* nothing to gate */
+    arch = machine(false);
+    assert_true(architecture_leaks_always(&arch, reason, sizeof reason));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_gating_heeds_what_is_in_use),
         cmocka_unit_test(test_the_least_is_what_the_work_needs),
+        cmocka_unit_test(test_whole_schedules_leak_always),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

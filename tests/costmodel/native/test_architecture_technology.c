@@ -61,6 +61,7 @@ static void assert_same(const struct storage_level *level, double nm, struct tec
     assert_true(level->write_energy_j == cost.write_j);
     assert_true(level->update_energy_j == cost.write_j);
     assert_true(level->area_mm2 == cost.area_mm2);
+    assert_true(level->leakage_w == cost.leakage_w);
     assert_string_equal(level->source, cost.source);
 }
 
@@ -74,6 +75,7 @@ static void test_parts_are_those_of_the_technology(void **state)
     assert_same(&arch.level[1], 45, (struct technology_memory){131072, 64, 1, 1, TECHNOLOGY_LSTP});
     assert_true(fabs(arch.level[2].read_energy_j - 512 * 8e-12) < 1e-20); /* 8 pJ a bit */
     assert_true(arch.level[2].area_mm2 == 0);
+    assert_true(arch.level[1].leakage_w > 0 && arch.level[2].leakage_w == 0 && !arch.power_gating);
     assert_int_equal(technology_mac_cost(45, 8, &mac, &err), DSE_OK);
     assert_true(arch.mac.energy_j == mac.read_j && arch.mac.area_mm2 == mac.area_mm2);
     assert_true(fabs(architecture_area_mm2(&arch) -
@@ -95,12 +97,15 @@ static void test_axes_move_energy_and_area(void **state)
 static void test_what_is_given_wins(void **state)
 {
     (void)state;
-    const struct file by_hand = {whole.top, "access_energy: 1 nJ", "block: 8 word, area: 2 mm2",
-                                 "word: 4 bit, energy: 1 pJ"};
+    const struct file by_hand = {"technology: 45 nm\npower_gating: on", "access_energy: 1 nJ, leakage: 3 mW",
+                                 "block: 8 word, area: 2 mm2, leakage: 0 W",
+                                 "word: 4 bit, energy: 1 pJ, leakage: 4 uW"};
     const struct architecture arch = build(&by_hand, NULL, NULL);
     assert_true(arch.level[2].read_energy_j == 1e-9 && arch.level[2].source == NULL);
     assert_true(arch.level[1].area_mm2 == 2 && arch.level[1].source != NULL);
     assert_true(arch.mac.energy_j == 1e-12 && arch.mac.area_mm2 == 0);
+    assert_true(arch.level[2].leakage_w == 3e-3 && arch.level[1].leakage_w == 0);
+    assert_true(arch.mac.leakage_w == 4e-6 && arch.power_gating);
     const struct architecture set = build(&whole, "Buffer.access_energy", "3 pJ");
     assert_true(set.level[1].read_energy_j == 3e-12 && set.level[1].area_mm2 == 0);
 }

@@ -53,7 +53,7 @@ static void read_cell(unsigned cell, uint32_t index[3], struct stored_point *sto
 static void assert_levels(const struct level_values *level, const struct level_values *wanted)
 {
     size_t n;
-    const struct metric *metric = level_metric_all(&n);
+    const struct metric *metric = schema_level_metrics(&(const struct result_schema){.areas = true}, &n);
     for (size_t l = 0; l < SAMPLE_LEVEL; l++)
         for (size_t f = 0; f < n; f++)
             assert_true(metric_number(&metric[f], &level[l]) == metric_number(&metric[f], &wanted[l]));

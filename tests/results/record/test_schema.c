@@ -234,7 +234,7 @@ static void check_point_line(const struct text_buffer *line, const struct point_
 {
     struct result_column column[RESULT_COLUMN_MAX];
     size_t n_level, n = schema_columns(&sample_schema, RESULT_POINTS, column);
-    const struct metric *level = level_metric_all(&n_level);
+    const struct metric *level = schema_level_metrics(&(const struct result_schema){.areas = true}, &n_level);
     for (size_t i = 0; i < n; i++)
         check_cell(column[i].metric, point, column[i].offset,
                    cell_of(csv_point_header, &sample_schema, line, column[i].metric->name, row));
