@@ -31,9 +31,10 @@ static inline bool fuzz_near(double a, double b, double relative)
 
 static inline void fuzz_check_totals(const struct architecture *arch, const struct evaluation *e)
 {
-    double sum = e->energy_mac_j;
+    double sum = e->energy_mac_j + e->energy_leakage_j;
     fuzz_check_number(e->energy_j, "energy");
     fuzz_check_number(e->energy_mac_j, "MAC energy");
+    fuzz_check_number(e->energy_leakage_j, "leakage");
     fuzz_check_number(e->latency_s, "latency");
     fuzz_check_number(e->edp_js, "edp");
     fuzz_check_number(e->n_compute, "computes");
