@@ -254,6 +254,33 @@ double optimal_least_words(const struct tensor *tensor, const double *count)
     return words;
 }
 
+/* Values of a sum of two dimensions that boxes of a and b values cover, n and m of them. Where boxes that
+ * follow in one dimension leave no gap they make a run, and the other one moves that. */
+static double covered_values(double step_a, double a, double n, double step_b, double b, double m)
+{
+    const double move_a = step_a * a, move_b = step_b * b, width = move_a - step_a + move_b - step_b + 1;
+    const double run_a = width + move_a * (n - 1), run_b = width + move_b * (m - 1);
+    if (move_b <= width)
+        return run_b + (n - 1) * fmin(move_a, run_b);
+    if (move_a <= width)
+        return run_a + (m - 1) * fmin(move_b, run_a);
+    return a * n + b * m - 1;
+}
+
+double optimal_covered_words(const struct tensor *tensor, const double *count, const uint32_t *box)
+{
+    double words = 1;
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        const struct projection_term *term = tensor->rank[r].term;
+        const uint32_t a = term[0].dim, b = term[tensor->rank[r].n_term - 1].dim;
+        words *= tensor->rank[r].n_term == 1
+                     ? covered_values(term[0].coefficient, box[a], count[a] / box[a], 1, 1, 1)
+                     : covered_values(term[0].coefficient, box[a], count[a] / box[a], term[1].coefficient,
+                                      box[b], count[b] / box[b]);
+    }
+    return words;
+}
+
 void optimal_spread_choose(const struct optimal_model *model, struct optimal_spread *spread, uint32_t l)
 {
     const struct problem *problem = model->problem;
