@@ -52,6 +52,9 @@ enum dse_status optimal_sweep_new(const struct optimal_model *model, struct aren
     for (uint32_t l = 0; l < model->arch->n_level; l++)
         sweep->least[l] = arena_alloc(arena, n, sizeof(double));
     sweep->flag = arena_alloc(arena, n, 1);
+    for (uint32_t l = 0; l < model->arch->n_level && model->window >= 0; l++)
+        sweep->match[l] = arena_alloc(arena, n, 1);
+    sweep->same = arena_alloc(arena, n, sizeof *sweep->same);
     sweep->other = arena_alloc(arena, n, sizeof *sweep->other);
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
         if (model->partner[d] < model->problem->n_dim)
@@ -177,12 +180,6 @@ static bool is_window(const struct optimal_model *model, uint32_t e)
     return (int)model->event[e].tensor == model->window;
 }
 
-/* Tile i is a number of `other` and this one. */
-static uint32_t sums_of(const struct optimal_sweep *sweep, uint32_t i)
-{
-    return lattice_mix(&sweep->tiles, 0, i, sweep->sums);
-}
-
 /* The price of `words` (n) of event e that enter where it closes, at level l or further out. */
 static void price_words(struct optimal_sweep *sweep, uint32_t e, uint32_t l, bool linear, const double *words,
                         double *price)
@@ -197,7 +194,7 @@ static void price_words(struct optimal_sweep *sweep, uint32_t e, uint32_t l, boo
     }
     double *some = sweep->scratch[5], *prices = sweep->scratch[6];
     for (uint32_t i = 0; i < sweep->tiles.n; i++) {
-        if (sums_of(sweep, i) != i)
+        if (sweep->same[i] != i)
             continue;
         optimal_toll_new(model, &sweep->spread, sweep->price, e, known, i, linear, &toll);
         for (uint32_t k = 0; k < sweep->n_other; k++)
@@ -220,17 +217,69 @@ static void price_event(struct optimal_sweep *sweep, uint32_t e, uint32_t l)
     price_words(sweep, e, l, false, half, sweep->half[e]);
 }
 
+/* The least words of event e that a slide brings, of a window that goes on sliding after it. */
+static double least_slide(const struct optimal_sweep *sweep, uint32_t e)
+{
+    const struct optimal_model *model = sweep->model;
+    const struct lattice *tiles = &sweep->tiles;
+    double least = INFINITY;
+    for (uint32_t l = model->event[e].from + 1, p = 0; p < model->problem->n_dim; p++) {
+        const uint32_t q = model->partner[p];
+        if (q >= model->problem->n_dim)
+            continue;
+        const uint32_t *span = sweep->spread.span[model->event[e].from];
+        const double step_p = (double)model->step[p] * span[p], step_q = (double)model->step[q] * span[q];
+        const double less = (double)model->step[p] + model->step[q] - 1;
+        const double move = (double)model->step[p] * sweep->spread.span[l][p];
+        const uint32_t *tile_p = tiles->extent[p], *tile_q = tiles->extent[q];
+#pragma omp simd reduction(min : least)
+        for (uint32_t i = 0; i < tiles->n; i++) {
+            const double width = step_p * (int32_t)tile_p[i] + step_q * (int32_t)tile_q[i] - less;
+            const double new = move * (int32_t)tile_p[i];
+            const double words = sweep->words[e][i] * (new < width ? new / width : 1);
+            least = words < least ? words : least;
+        }
+    }
+    return least;
+}
+
+/* What event e is charged at least, in whichever way it ends: no tile's price is below it, so that a sweep
+ * finds the same value by any limit above it. */
+static double least_charge(const struct optimal_sweep *sweep, uint32_t e)
+{
+    const struct optimal_model *model = sweep->model;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < sweep->tiles.n; i++)
+        least = lower(least, sweep->close[e][i]);
+    if (!is_window(model, e))
+        return least;
+    for (uint32_t l = model->event[e].from + 1; l <= model->event[e].to; l++)
+        for (uint32_t i = 0; i < sweep->tiles.n; i++)
+            least = sweep->match[l][i] ? lower(least, sweep->half[e][i]) : least;
+    struct optimal_toll toll;
+    double words = least_slide(sweep, e), slide;
+    optimal_toll_new(model, &sweep->spread, sweep->price, e, 0, 0, true, &toll);
+    optimal_toll_prices(&toll, &words, 1, &slide);
+    return lower(least, slide * (1 - 1e-12));
+}
+
 static void price_events(struct optimal_sweep *sweep)
 {
     const struct optimal_model *model = sweep->model;
     sweep->n_other = 0;
-    for (uint32_t i = 0; sweep->sums && i < sweep->tiles.n; i++)
-        if (sums_of(sweep, i) == 0)
+    for (uint32_t i = 0; sweep->sums && i < sweep->tiles.n; i++) {
+        sweep->same[i] = lattice_mix(&sweep->tiles, 0, i, sweep->sums);
+        if (sweep->same[i] == 0)
             sweep->other[sweep->n_other++] = i;
+    }
+    for (uint32_t l = 0; l < model->arch->n_level && sweep->sums; l++)
+        for (uint32_t i = 0; i < sweep->tiles.n; i++)
+            sweep->match[l][i] = sweep->same[i] == i ? optimal_may_match(model, &sweep->spread, l, i)
+                                                     : sweep->match[l][sweep->same[i]];
     for (uint32_t e = 0; e < model->n_event && !optimal_watch_ends(sweep->watch, 64 * sweep->tiles.n); e++) {
         optimal_close_words(model, &sweep->spread, e, sweep->words[e]);
         price_event(sweep, e, model->event[e].from + 1);
-        sweep->least_event[e] = optimal_least_event(model, &sweep->spread, sweep->price, e);
+        sweep->least_event[e] = least_charge(sweep, e);
     }
 }
 
@@ -241,13 +290,10 @@ static void settle_events(struct optimal_sweep *sweep, uint32_t l)
     const struct lattice *tiles = &sweep->tiles;
     const bool diagonal = optimal_is_diagonal(model, &sweep->spread, 1u << l);
     double *more = sweep->scratch[0];
-    for (uint32_t i = 0; sweep->sums && i < tiles->n; i++) {
-        const uint32_t same = sums_of(sweep, i);
-        sweep->flag[i] = same == i ? optimal_may_match(model, &sweep->spread, l, i) : sweep->flag[same];
-        if (diagonal)
-            more[i] =
-                same == i ? optimal_spatial_price(model, &sweep->spread, sweep->price, l, i) : more[same];
-    }
+    for (uint32_t i = 0; diagonal && i < tiles->n; i++)
+        more[i] = sweep->same[i] == i
+                      ? optimal_spatial_price(model, &sweep->spread, sweep->price, l, i)
+                      : more[sweep->same[i]];
     for (uint32_t k = 0; diagonal && k < sweep->at[l].n; k++)
         for (uint32_t i = 0; i < tiles->n; i++)
             sweep->at[l].value[k][i] += more[i];
@@ -255,7 +301,7 @@ static void settle_events(struct optimal_sweep *sweep, uint32_t l)
         if (diagonal && is_window(model, e) && model->event[e].from + 1 < l && l <= model->event[e].to)
             price_event(sweep, e, l);
         for (uint32_t i = 0; is_window(model, e) && i < tiles->n; i++)
-            sweep->settle[e][i] = sweep->flag[i] ? sweep->half[e][i] : sweep->close[e][i];
+            sweep->settle[e][i] = sweep->match[l][i] ? sweep->half[e][i] : sweep->close[e][i];
     }
 }
 
@@ -556,11 +602,13 @@ enum dse_status optimal_sweep_run(struct optimal_sweep *sweep, const struct opti
     bool memory = begin_states(sweep, &sweep->at[0]);
     if (memory)
         sweep->at[0].value[0][0] = optimal_fixed_price(model, spread, price);
-    for (uint32_t l = 0; l < n_level && memory; l++)
-        memory = temporal(sweep, l, limit);
-    if (sweep->watch && sweep->watch->ended) {
-        for (uint32_t l = 0; l <= n_level; l++)
-            sweep->at[l].n = 0;
+    uint32_t n_done = 0;
+    while (n_done < n_level && memory && sweep->at[n_done].n > 0)
+        memory = temporal(sweep, n_done++, limit);
+    const bool ended = sweep->watch && sweep->watch->ended;
+    for (uint32_t l = ended ? 0 : n_done + 1; l <= n_level; l++)
+        sweep->at[l].n = 0;
+    if (ended) {
         *value = 0;
         return DSE_OK;
     }
