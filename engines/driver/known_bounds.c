@@ -6,21 +6,21 @@
 
 enum { N_LOCK = 64, GROUP = 4 };
 
-struct known_bound {
+struct place {
     struct known_key key;
-    double bound; /* 0: empty */
+    double bound; /* 0: empty; below 0: its opposite is exact */
 };
 
 struct known_bounds {
-    uint32_t n_group;          /* a power of two */
-    struct known_bound *place; /* (n_group, GROUP) */
+    uint32_t n_group;    /* a power of two */
+    struct place *place; /* (n_group, GROUP) */
     pthread_mutex_t lock[N_LOCK];
 };
 
 enum dse_status known_bounds_new(uint32_t most, struct known_bounds **known, struct dse_error *err)
 {
     struct known_bounds *made = malloc(sizeof *made);
-    struct known_bound *place = calloc(most, sizeof *place);
+    struct place *place = calloc(most, sizeof *place);
     *known = NULL;
     if (!made || !place) {
         free(made);
@@ -46,15 +46,14 @@ void known_bounds_free(struct known_bounds *known)
 }
 
 /* The place of the key, locked: its own, else an empty one, else that of another. */
-static struct known_bound *lock_place(struct known_bounds *known, struct known_key key,
-                                      pthread_mutex_t **lock)
+static struct place *lock_place(struct known_bounds *known, struct known_key key, pthread_mutex_t **lock)
 {
     const uint64_t group = key.hash & (known->n_group - 1);
-    struct known_bound *place = &known->place[group * GROUP];
-    struct known_bound *found = &place[key.check % GROUP];
+    struct place *place = &known->place[group * GROUP];
+    struct place *found = &place[key.check % GROUP];
     *lock = &known->lock[group % N_LOCK];
     pthread_mutex_lock(*lock);
-    for (int i = 0; i < GROUP && place[i].bound > 0; i++)
+    for (int i = 0; i < GROUP && place[i].bound != 0; i++)
         if (place[i].key.hash == key.hash && place[i].key.check == key.check)
             return &place[i];
     for (int i = 0; i < GROUP; i++)
@@ -63,24 +62,25 @@ static struct known_bound *lock_place(struct known_bounds *known, struct known_k
     return found;
 }
 
-static double bound_at(const struct known_bound *place, struct known_key key)
+static double bound_at(const struct place *place, struct known_key key)
 {
     return place->key.hash == key.hash && place->key.check == key.check ? place->bound : 0;
 }
 
-double known_bounds_get(struct known_bounds *known, struct known_key key)
+struct known_bound known_bounds_get(struct known_bounds *known, struct known_key key)
 {
     pthread_mutex_t *lock;
     const double bound = bound_at(lock_place(known, key, &lock), key);
     pthread_mutex_unlock(lock);
-    return bound;
+    return (struct known_bound){bound < 0 ? -bound : bound, bound < 0};
 }
 
-void known_bounds_raise(struct known_bounds *known, struct known_key key, double bound)
+void known_bounds_raise(struct known_bounds *known, struct known_key key, struct known_bound bound)
 {
     pthread_mutex_t *lock;
-    struct known_bound *place = lock_place(known, key, &lock);
-    if (bound > bound_at(place, key))
-        *place = (struct known_bound){key, bound};
+    struct place *place = lock_place(known, key, &lock);
+    const double old = bound_at(place, key);
+    if (old >= 0 && (bound.exact || bound.bound > old))
+        *place = (struct place){key, bound.exact ? -bound.bound : bound.bound};
     pthread_mutex_unlock(lock);
 }

@@ -1,9 +1,10 @@
-/* Lower bounds that one search leaves to later ones of the same run: cells of a sweep ask for many again.
- * Which are there depends on what has run before, so a search uses them only to leave out work that would
- * have changed nothing. Thread-safe. */
+/* Values and lower bounds that one search leaves to later ones of the same run: cells of a sweep ask for many
+ * again. Which are there depends on what has run before, so a search uses them only to leave out work that
+ * would have had the same outcome. Thread-safe. */
 #ifndef ENGINES_DRIVER_KNOWN_BOUNDS_H
 #define ENGINES_DRIVER_KNOWN_BOUNDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -23,10 +24,14 @@ DSE_MUST_CHECK enum dse_status known_bounds_new(uint32_t most, struct known_boun
                                                 struct dse_error *err);
 void known_bounds_free(struct known_bounds *known);
 
-/* 0: nothing is known. */
-double known_bounds_get(struct known_bounds *known, struct known_key key);
+/* `bound` is 0 when nothing is known; `exact`: it is the value itself. */
+struct known_bound {
+    double bound;
+    bool exact;
+};
+struct known_bound known_bounds_get(struct known_bounds *known, struct known_key key);
 
-/* It is `bound` at least, which is above 0. */
-void known_bounds_raise(struct known_bounds *known, struct known_key key, double bound);
+/* It is `bound` at least, which is above 0, or exactly that. */
+void known_bounds_raise(struct known_bounds *known, struct known_key key, struct known_bound bound);
 
 #endif

@@ -1,7 +1,8 @@
-/* Sweeps that earlier searches of the run have made: cells that differ in bandwidth alone have the same ones.
- * What is known is used for one thing, to leave out a spread that its own sweeps would rule out for certain,
- * so that a search does, counts and finds the same whatever is known. That needs sweeps whose value does not
- * depend on their limit where it is below it: tables of open events that cannot become full. */
+/* Sweeps that earlier searches of the run have made: cells that differ in bandwidth alone have the same ones,
+ * by energy and by the words of each bandwidth. What is known stands in for a sweep of the cell's own, so
+ * that a search does, counts and finds the same whatever is known. That needs sweeps whose value does not
+ * depend on their limit where it is below it: what the tables leave out is charged more than the limit, and
+ * tables of open events cannot become full. */
 #include <math.h>
 
 #include "base/hash.h"
@@ -11,14 +12,6 @@
 static const double sure = 1e-9;
 /* A sweep that other cells may ask for is good for so much higher limits. */
 static const double wider = 1.1;
-
-static double bandwidth_of(const struct optimal_search *state, const struct optimal_price *price)
-{
-    const struct storage_level *level = &state->model.arch->level[price->level];
-    return price->words == WORDS_READ      ? level->read_bandwidth_word_per_cycle
-           : price->words == WORDS_WRITTEN ? level->write_bandwidth_word_per_cycle
-                                           : level->shared_bandwidth_word_per_cycle;
-}
 
 void optimal_known_begin(struct optimal_search *state)
 {
@@ -80,29 +73,32 @@ bool optimal_known_beaten(const struct optimal_search *state)
     if (!state->known)
         return false;
     if (optimal_objective(state)->energy_exponent > 0)
-        energy_j = known_bounds_get(state->known, key_of(state, 0));
+        energy_j = known_bounds_get(state->known, key_of(state, 0)).bound;
     for (uint32_t i = 1; i < state->n_price; i++)
-        cycles = fmax(cycles, (1 - sure) * known_bounds_get(state->known, key_of(state, i)) /
-                                  bandwidth_of(state, &state->price[i]));
+        cycles = fmax(cycles, (1 - sure) * known_bounds_get(state->known, key_of(state, i)).bound /
+                                  optimal_bandwidth(state->model.arch, state->price[i]));
     return optimal_is_beaten(state, optimal_cost_of(state, &state->spread, energy_j * (1 - sure), cycles));
+}
+
+bool optimal_known_value(const struct optimal_search *state, uint32_t i, double *value)
+{
+    if (!state->known)
+        return false;
+    const struct known_bound known = known_bounds_get(state->known, key_of(state, i));
+    *value = known.bound;
+    return known.exact;
 }
 
 double optimal_known_limit(const struct optimal_search *state, double limit)
 {
     if (!state->known)
         return limit;
-    return known_bounds_get(state->known, key_of(state, 0)) > 0 ? INFINITY : limit * wider;
+    return known_bounds_get(state->known, key_of(state, 0)).bound > 0 ? INFINITY : limit * wider;
 }
 
-void optimal_known_energy(const struct optimal_search *state, double limit, double energy_j)
-{
-    if (state->known && !state->watch.ended)
-        known_bounds_raise(state->known, key_of(state, 0), fmin(limit, energy_j));
-}
-
-void optimal_known_cycles(const struct optimal_search *state, uint32_t i)
+void optimal_known_keep(const struct optimal_search *state, uint32_t i, double limit, double value)
 {
     if (state->known && !state->watch.ended)
         known_bounds_raise(state->known, key_of(state, i),
-                           state->cycles[i] * bandwidth_of(state, &state->price[i]));
+                           (struct known_bound){fmin(limit, value), value < limit || limit == INFINITY});
 }

@@ -8,6 +8,14 @@
 #include "engines/optimal/optimal_limits.h"
 #include "engines/optimal/optimal_places.h"
 
+double optimal_bandwidth(const struct architecture *arch, struct optimal_price price)
+{
+    const struct storage_level *level = &arch->level[price.level];
+    return price.words == WORDS_READ      ? level->read_bandwidth_word_per_cycle
+           : price.words == WORDS_WRITTEN ? level->write_bandwidth_word_per_cycle
+                                          : level->shared_bandwidth_word_per_cycle;
+}
+
 uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out)
 {
     uint32_t n = 0;
@@ -60,11 +68,7 @@ static void add_counts(const struct optimal_model *model, const struct optimal_s
     else
         add_piece(toll, words.gain, words.knee, joule * energy_j, block);
     if (price.cycle > 0 && price.level == l && (price.words == WORDS_SHARED || price.words == kind))
-        add_piece(toll, words.gain, words.knee,
-                  price.cycle / (price.words == WORDS_READ      ? level->read_bandwidth_word_per_cycle
-                                 : price.words == WORDS_WRITTEN ? level->write_bandwidth_word_per_cycle
-                                                                : level->shared_bandwidth_word_per_cycle),
-                  0);
+        add_piece(toll, words.gain, words.knee, price.cycle / optimal_bandwidth(model->arch, price), 0);
 }
 
 /* The network below level l: `gain` words for each group, `groups` of them, `hops` for a word to each. A
@@ -253,8 +257,8 @@ double optimal_least_event(const struct optimal_model *model, const struct optim
     }
     struct optimal_toll toll;
     optimal_toll_new(model, spread, price, e, 0, 0, false, &toll);
-    return toll_price(
-        &toll, optimal_covered_words(&model->problem->tensor[event->tensor], count, spread->span[event->from]));
+    return toll_price(&toll, optimal_covered_words(&model->problem->tensor[event->tensor], count,
+                                                   spread->span[event->from]));
 }
 
 double optimal_quick_price(const struct optimal_model *model, const struct optimal_spread *spread,

@@ -18,6 +18,9 @@ struct optimal_price {
 
 enum { OPTIMAL_PRICE_MAX = 1 + 3 * ARCH_LEVEL_MAX };
 
+/* That of the price's cycles, in words per cycle. */
+double optimal_bandwidth(const struct architecture *arch, struct optimal_price price);
+
 /* Energy, and the cycles of each bandwidth that is limited; returns how many. */
 uint32_t optimal_prices(const struct architecture *arch, struct optimal_price *out);
 

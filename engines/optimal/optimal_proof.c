@@ -241,16 +241,27 @@ static bool begin_at_once(struct optimal_search *state)
     return !state->looks;
 }
 
+/* The least cycles that one bandwidth needs. The sweep is by words: they are those of other bandwidths, too. */
+static enum dse_status sweep_words(struct optimal_search *state, uint32_t i, struct dse_error *err)
+{
+    struct optimal_price price = state->price[i];
+    double words;
+    price.cycle = optimal_bandwidth(state->model.arch, price);
+    if (!optimal_known_value(state, i, &words)) {
+        DSE_TRY(optimal_sweep_run(state->words, &state->spread, price, INFINITY, &words, err));
+        optimal_known_keep(state, i, INFINITY, words);
+    }
+    state->cycles[i] = words / price.cycle;
+    return DSE_OK;
+}
+
 /* The least cycles of the spread, bandwidth by bandwidth. */
 static enum dse_status sweep_delay(struct optimal_search *state, struct dse_error *err)
 {
     state->limiting = 0;
     for (uint32_t i = 1; i < state->n_price; i++) {
-        if (!state->delayed) {
-            DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[i], INFINITY,
-                                      &state->cycles[i], err));
-            optimal_known_cycles(state, i);
-        }
+        if (!state->delayed)
+            DSE_TRY(sweep_words(state, i, err));
         if (state->limiting == 0 || state->cycles[i] > state->cycles[state->limiting])
             state->limiting = i;
         state->delay = fmax(state->delay, whole_cycles(state->cycles[i]));
@@ -259,12 +270,37 @@ static enum dse_status sweep_delay(struct optimal_search *state, struct dse_erro
     return DSE_OK;
 }
 
-/* The least energy of the spread; where it is ruled out, at least what does that. */
+/* The least energy of the spread; INFINITY where that rules it out. */
 static enum dse_status sweep_energy(struct optimal_search *state, struct dse_error *err)
 {
-    const double limit = state->looks ? optimal_known_limit(state, walk_limit(state)) : walk_limit(state);
-    DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[0], limit, &state->energy_j, err));
-    optimal_known_energy(state, limit, state->energy_j);
+    const double least = walk_limit(state);
+    state->tabled = !state->looks || !optimal_known_value(state, 0, &state->energy_j);
+    if (state->tabled) {
+        const double limit = state->looks ? optimal_known_limit(state, least) : least;
+        DSE_TRY(
+            optimal_sweep_run(state->sweep, &state->spread, state->price[0], limit, &state->energy_j, err));
+        optimal_known_keep(state, 0, limit, state->energy_j);
+    }
+    if (state->energy_j >= least)
+        state->energy_j = INFINITY;
+    return DSE_OK;
+}
+
+/* Fill the tables that the walk goes by. */
+static enum dse_status sweep_for_walk(struct optimal_search *state, struct dse_error *err)
+{
+    const bool by_energy = optimal_objective(state)->energy_exponent > 0;
+    double least;
+    if (!by_energy || !state->tabled)
+        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[by_energy ? 0 : state->limiting],
+                                  walk_limit(state), &least, err));
+    if (by_energy && state->most_cycles < INFINITY && state->limiting > 0) {
+        struct optimal_beside *beside = state->walk->beside;
+        *beside = (struct optimal_beside){.sweep = state->words, .limit = state->most_cycles * (1 + slack)};
+        state->walk->n_beside = 1;
+        DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[state->limiting], beside->limit,
+                                  &least, err));
+    }
     return DSE_OK;
 }
 
@@ -300,18 +336,7 @@ static enum dse_status sweep_step(struct optimal_search *state, struct dse_error
         state->bound = 0;
         return state->menu->n_pick == 0 ? next_places(state, err) : DSE_OK;
     }
-    if (objective->energy_exponent <= 0) {
-        double cycles;
-        DSE_TRY(optimal_sweep_run(state->sweep, &state->spread, state->price[state->limiting],
-                                  walk_limit(state), &cycles, err));
-    } else if (state->most_cycles < INFINITY && state->limiting > 0) {
-        double cycles;
-        struct optimal_beside *beside = state->walk->beside;
-        *beside = (struct optimal_beside){.sweep = state->words, .limit = state->most_cycles * (1 + slack)};
-        state->walk->n_beside = 1;
-        DSE_TRY(optimal_sweep_run(state->words, &state->spread, state->price[state->limiting], beside->limit,
-                                  &cycles, err));
-    }
+    DSE_TRY(sweep_for_walk(state, err));
     begin_walk(state);
     return DSE_OK;
 }

@@ -69,6 +69,7 @@ struct optimal_search {
     struct optimal_spread spread; /* the present one */
     struct optimal_menu *menu;    /* its places */
     bool begun, delayed;          /* the menu is that of the spread, the cycles are known */
+    bool tabled;                  /* `sweep` has been run for the spread at hand, at its places */
     struct optimal_watch watch;
     struct optimal_sweep *sweep, *words, *joules; /* of what is walked, by cycles, by energy beside it */
     struct optimal_walk *walk;
@@ -109,12 +110,14 @@ void optimal_known_begin(struct optimal_search *state);
 /* Is it certain that the sweeps of the spread at hand rule it out? */
 bool optimal_known_beaten(const struct optimal_search *state);
 
-/* The limit of its sweep by energy, at least `limit`; what the sweep has found by that. */
-double optimal_known_limit(const struct optimal_search *state, double limit);
-void optimal_known_energy(const struct optimal_search *state, double limit, double energy_j);
+/* Is the value of its sweep by price number i known: joules, or words of a bandwidth? */
+bool optimal_known_value(const struct optimal_search *state, uint32_t i, double *value);
 
-/* `cycles` of price number i have been swept. */
-void optimal_known_cycles(const struct optimal_search *state, uint32_t i);
+/* The limit of its sweep by energy, at least `limit`. */
+double optimal_known_limit(const struct optimal_search *state, double limit);
+
+/* The sweep by price number i has found this; by its limit, where nothing is below that. */
+void optimal_known_keep(const struct optimal_search *state, uint32_t i, double limit, double value);
 
 /* One step of the proof: of its sweeps, walks, or delays taken apart. */
 DSE_MUST_CHECK enum dse_status optimal_proof_step(struct optimal_search *state, enum engine_stop *stop,

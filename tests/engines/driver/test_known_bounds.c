@@ -20,13 +20,17 @@ static void test_the_highest_is_found(void **state)
     struct known_bounds *known;
     struct dse_error err;
     assert_int_equal(known_bounds_new(256, &known, &err), DSE_OK);
-    assert_true(known_bounds_get(known, key_of(1)) == 0);
-    known_bounds_raise(known, key_of(1), 2);
-    known_bounds_raise(known, key_of(1), 5);
-    known_bounds_raise(known, key_of(1), 3);
-    assert_true(known_bounds_get(known, key_of(1)) == 5);
+    assert_true(known_bounds_get(known, key_of(1)).bound == 0);
+    known_bounds_raise(known, key_of(1), (struct known_bound){2, false});
+    known_bounds_raise(known, key_of(1), (struct known_bound){5, false});
+    known_bounds_raise(known, key_of(1), (struct known_bound){3, false});
+    assert_true(known_bounds_get(known, key_of(1)).bound == 5);
+    assert_false(known_bounds_get(known, key_of(1)).exact);
+    known_bounds_raise(known, key_of(1), (struct known_bound){6, true});
+    known_bounds_raise(known, key_of(1), (struct known_bound){7, false});
+    assert_true(known_bounds_get(known, key_of(1)).bound == 6 && known_bounds_get(known, key_of(1)).exact);
     const struct known_key half = {key_of(1).hash, key_of(2).check}; /* found by the same hash */
-    assert_true(known_bounds_get(known, half) == 0);
+    assert_true(known_bounds_get(known, half).bound == 0);
     known_bounds_free(known);
     known_bounds_free(NULL);
 }
@@ -42,12 +46,12 @@ static void test_a_full_table_keeps_what_is_right(void **state)
     assert_int_equal(known_bounds_new(ROOM, &known, &err), DSE_OK);
 #pragma omp parallel for num_threads(4) reduction(+ : n_wrong)
     for (uint64_t i = 1; i <= N; i++) {
-        known_bounds_raise(known, key_of(i), (double)i);
-        const double found = known_bounds_get(known, key_of(i / 2));
-        n_wrong += found != 0 && found != (double)(i / 2);
+        known_bounds_raise(known, key_of(i), (struct known_bound){(double)i, i % 2 == 0});
+        const struct known_bound found = known_bounds_get(known, key_of(i / 2));
+        n_wrong += found.bound != 0 && (found.bound != (double)(i / 2) || found.exact != (i / 2 % 2 == 0));
     }
     for (uint64_t i = 1; i <= N; i++) {
-        const double found = known_bounds_get(known, key_of(i));
+        const double found = known_bounds_get(known, key_of(i)).bound;
         n_kept += found != 0;
         n_wrong += found != 0 && found != (double)i;
     }
