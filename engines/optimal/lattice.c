@@ -73,11 +73,11 @@ enum dse_status lattice_new(const struct problem *problem, struct arena *arena, 
             n *= out->axis[out->n_axis++].count + 1;
         }
     for (uint32_t d = 0; d < problem->n_dim; d++) {
-        out->extent[d] = arena_alloc(arena, n, sizeof *out->extent[d]);
-        out->part[d] = arena_alloc(arena, n, sizeof *out->part[d]);
+        out->extent[d] = arena_alloc_unset(arena, n, sizeof *out->extent[d]);
+        out->part[d] = arena_alloc_unset(arena, n, sizeof *out->part[d]);
     }
-    out->whole = arena_alloc(arena, n, sizeof *out->whole);
-    out->volume = arena_alloc(arena, n, sizeof *out->volume);
+    out->whole = arena_alloc_unset(arena, n, sizeof *out->whole);
+    out->volume = arena_alloc_unset(arena, n, sizeof *out->volume);
     DSE_TRY(arena_check(arena, "a lattice of tiles", err));
     number_nodes(out, stride);
     return DSE_OK;

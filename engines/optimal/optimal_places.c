@@ -489,8 +489,8 @@ enum dse_status optimal_menu_new(const struct optimal_model *model, struct arena
     struct optimal_menu *menu = arena_alloc(arena, 1, sizeof *menu);
     *out = menu;
     DSE_TRY(arena_check(arena, "places of spatial loops", err));
-    menu->place = arena_alloc(arena, model->arch->n_level, sizeof *menu->place);
-    menu->diagonal = arena_alloc(arena, OPTIMAL_PLACE_MAX, sizeof *menu->diagonal);
+    menu->place = arena_alloc_unset(arena, model->arch->n_level, sizeof *menu->place);
+    menu->diagonal = arena_alloc_unset(arena, OPTIMAL_PLACE_MAX, sizeof *menu->diagonal);
     DSE_TRY(arena_check(arena, "places of spatial loops", err));
     return optimal_places_new(model, arena, &menu->places, err);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engines/optimal/optimal_limits.h"
+#include "engines/optimal/optimal_sweep_events.h"
 
 /* fmin looks for NaN. */
 static inline double lower(double a, double b)
@@ -40,26 +41,30 @@ enum dse_status optimal_sweep_new(const struct optimal_model *model, struct aren
     sweep->most_masks = OPTIMAL_MASK_MAX;
     DSE_TRY(lattice_new(model->problem, arena, &sweep->tiles, err));
     for (uint32_t i = 0; i < sizeof sweep->scratch / sizeof sweep->scratch[0]; i++)
-        sweep->scratch[i] = arena_alloc(arena, n, sizeof(double));
+        sweep->scratch[i] = arena_alloc_unset(arena, n, sizeof(double));
     for (uint32_t e = 0; e < model->n_event; e++) {
-        sweep->words[e] = arena_alloc(arena, n, sizeof(double));
-        sweep->close[e] = arena_alloc(arena, n, sizeof(double));
+        sweep->words[e] = arena_alloc_unset(arena, n, sizeof(double));
+        sweep->close[e] = arena_alloc_unset(arena, n, sizeof(double));
         if (model->window < 0)
             continue;
-        sweep->half[e] = arena_alloc(arena, n, sizeof(double));
-        sweep->settle[e] = arena_alloc(arena, n, sizeof(double));
+        sweep->half[e] = arena_alloc_unset(arena, n, sizeof(double));
+        sweep->settle[e] = arena_alloc_unset(arena, n, sizeof(double));
     }
     for (uint32_t l = 0; l < model->arch->n_level; l++)
-        sweep->least[l] = arena_alloc(arena, n, sizeof(double));
-    sweep->flag = arena_alloc(arena, n, 1);
+        sweep->least[l] = arena_alloc_unset(arena, n, sizeof(double));
+    sweep->flag = arena_alloc_unset(arena, n, 1);
     for (uint32_t l = 0; l < model->arch->n_level && model->window >= 0; l++)
-        sweep->match[l] = arena_alloc(arena, n, 1);
-    sweep->same = arena_alloc(arena, n, sizeof *sweep->same);
-    sweep->other = arena_alloc(arena, n, sizeof *sweep->other);
-    for (uint32_t d = 0; d < model->problem->n_dim; d++)
-        if (model->partner[d] < model->problem->n_dim)
+        sweep->match[l] = arena_alloc_unset(arena, n, 1);
+    sweep->same = arena_alloc_unset(arena, n, sizeof *sweep->same);
+    sweep->other = arena_alloc_unset(arena, n, sizeof *sweep->other);
+    for (uint32_t d = 0; d < model->problem->n_dim; d++) {
+        const uint32_t partner = model->partner[d];
+        if (partner < model->problem->n_dim)
             sweep->sums |= 1u << d;
-    sweep->ratio = arena_alloc(arena, n, sizeof *sweep->ratio);
+        if (partner < d)
+            sweep->pair[d] = sweep->pair[partner] = arena_alloc_unset(arena, n, sizeof *sweep->pair[d]);
+    }
+    sweep->ratio = arena_alloc_unset(arena, n, sizeof *sweep->ratio);
     return arena_check(arena, "a sweep over tiles", err);
 }
 
@@ -175,136 +180,6 @@ static bool merge(struct optimal_sweep *sweep, struct optimal_states *states, ui
     return value != NULL;
 }
 
-static bool is_window(const struct optimal_model *model, uint32_t e)
-{
-    return (int)model->event[e].tensor == model->window;
-}
-
-/* The price of `words` (n) of event e that enter where it closes, at level l or further out. */
-static void price_words(struct optimal_sweep *sweep, uint32_t e, uint32_t l, bool linear, const double *words,
-                        double *price)
-{
-    const struct optimal_model *model = sweep->model;
-    const uint32_t known = (2u << l) - (2u << model->event[e].from);
-    struct optimal_toll toll;
-    if (!is_window(model, e) || !optimal_is_diagonal(model, &sweep->spread, known)) {
-        optimal_toll_new(model, &sweep->spread, sweep->price, e, 0, 0, linear, &toll);
-        optimal_toll_prices(&toll, words, sweep->tiles.n, price);
-        return;
-    }
-    double *some = sweep->scratch[5], *prices = sweep->scratch[6];
-    for (uint32_t i = 0; i < sweep->tiles.n; i++) {
-        if (sweep->same[i] != i)
-            continue;
-        optimal_toll_new(model, &sweep->spread, sweep->price, e, known, i, linear, &toll);
-        for (uint32_t k = 0; k < sweep->n_other; k++)
-            some[k] = words[i + sweep->other[k]];
-        optimal_toll_prices(&toll, some, sweep->n_other, prices);
-        for (uint32_t k = 0; k < sweep->n_other; k++)
-            price[i + sweep->other[k]] = prices[k];
-    }
-}
-
-/* What event e costs where it closes, at level l or further out. */
-static void price_event(struct optimal_sweep *sweep, uint32_t e, uint32_t l)
-{
-    price_words(sweep, e, l, false, sweep->words[e], sweep->close[e]);
-    if (!is_window(sweep->model, e))
-        return;
-    double *half = sweep->scratch[1];
-    for (uint32_t i = 0; i < sweep->tiles.n; i++)
-        half[i] = sweep->words[e][i] / 2;
-    price_words(sweep, e, l, false, half, sweep->half[e]);
-}
-
-/* The least words of event e that a slide brings, of a window that goes on sliding after it. */
-static double least_slide(const struct optimal_sweep *sweep, uint32_t e)
-{
-    const struct optimal_model *model = sweep->model;
-    const struct lattice *tiles = &sweep->tiles;
-    double least = INFINITY;
-    for (uint32_t l = model->event[e].from + 1, p = 0; p < model->problem->n_dim; p++) {
-        const uint32_t q = model->partner[p];
-        if (q >= model->problem->n_dim)
-            continue;
-        const uint32_t *span = sweep->spread.span[model->event[e].from];
-        const double step_p = (double)model->step[p] * span[p], step_q = (double)model->step[q] * span[q];
-        const double less = (double)model->step[p] + model->step[q] - 1;
-        const double move = (double)model->step[p] * sweep->spread.span[l][p];
-        const uint32_t *tile_p = tiles->extent[p], *tile_q = tiles->extent[q];
-#pragma omp simd reduction(min : least)
-        for (uint32_t i = 0; i < tiles->n; i++) {
-            const double width = step_p * (int32_t)tile_p[i] + step_q * (int32_t)tile_q[i] - less;
-            const double new = move * (int32_t)tile_p[i];
-            const double words = sweep->words[e][i] * (new < width ? new / width : 1);
-            least = words < least ? words : least;
-        }
-    }
-    return least;
-}
-
-/* What event e is charged at least, in whichever way it ends: no tile's price is below it, so that a sweep
- * finds the same value by any limit above it. */
-static double least_charge(const struct optimal_sweep *sweep, uint32_t e)
-{
-    const struct optimal_model *model = sweep->model;
-    double least = INFINITY;
-    for (uint32_t i = 0; i < sweep->tiles.n; i++)
-        least = lower(least, sweep->close[e][i]);
-    if (!is_window(model, e))
-        return least;
-    for (uint32_t l = model->event[e].from + 1; l <= model->event[e].to; l++)
-        for (uint32_t i = 0; i < sweep->tiles.n; i++)
-            least = sweep->match[l][i] ? lower(least, sweep->half[e][i]) : least;
-    struct optimal_toll toll;
-    double words = least_slide(sweep, e), slide;
-    optimal_toll_new(model, &sweep->spread, sweep->price, e, 0, 0, true, &toll);
-    optimal_toll_prices(&toll, &words, 1, &slide);
-    return lower(least, slide * (1 - 1e-12));
-}
-
-static void price_events(struct optimal_sweep *sweep)
-{
-    const struct optimal_model *model = sweep->model;
-    sweep->n_other = 0;
-    for (uint32_t i = 0; sweep->sums && i < sweep->tiles.n; i++) {
-        sweep->same[i] = lattice_mix(&sweep->tiles, 0, i, sweep->sums);
-        if (sweep->same[i] == 0)
-            sweep->other[sweep->n_other++] = i;
-    }
-    for (uint32_t l = 0; l < model->arch->n_level && sweep->sums; l++)
-        for (uint32_t i = 0; i < sweep->tiles.n; i++)
-            sweep->match[l][i] = sweep->same[i] == i ? optimal_may_match(model, &sweep->spread, l, i)
-                                                     : sweep->match[l][sweep->same[i]];
-    for (uint32_t e = 0; e < model->n_event && !optimal_watch_ends(sweep->watch, 64 * sweep->tiles.n); e++) {
-        optimal_close_words(model, &sweep->spread, e, sweep->words[e]);
-        price_event(sweep, e, model->event[e].from + 1);
-        sweep->least_event[e] = least_charge(sweep, e);
-    }
-}
-
-/* What level l makes known: its spatial loops, and where events of the window tensor are not direct. */
-static void settle_events(struct optimal_sweep *sweep, uint32_t l)
-{
-    const struct optimal_model *model = sweep->model;
-    const struct lattice *tiles = &sweep->tiles;
-    const bool diagonal = optimal_is_diagonal(model, &sweep->spread, 1u << l);
-    double *more = sweep->scratch[0];
-    for (uint32_t i = 0; diagonal && i < tiles->n; i++)
-        more[i] = sweep->same[i] == i
-                      ? optimal_spatial_price(model, &sweep->spread, sweep->price, l, i)
-                      : more[sweep->same[i]];
-    for (uint32_t k = 0; diagonal && k < sweep->at[l].n; k++)
-        for (uint32_t i = 0; i < tiles->n; i++)
-            sweep->at[l].value[k][i] += more[i];
-    for (uint32_t e = 0; e < model->n_event; e++) {
-        if (diagonal && is_window(model, e) && model->event[e].from + 1 < l && l <= model->event[e].to)
-            price_event(sweep, e, l);
-        for (uint32_t i = 0; is_window(model, e) && i < tiles->n; i++)
-            sweep->settle[e][i] = sweep->match[l][i] ? sweep->half[e][i] : sweep->close[e][i];
-    }
-}
-
 /* into = min(into, from + what the events of `mask` cost). False: the search is over. */
 static bool close_into(struct optimal_sweep *sweep, const double *from, uint32_t mask, double *into)
 {
@@ -313,7 +188,7 @@ static bool close_into(struct optimal_sweep *sweep, const double *from, uint32_t
         return false;
     for (uint32_t left = mask & 0xffffu; left; left &= left - 1) {
         const uint32_t e = (uint32_t)__builtin_ctz(left);
-        const bool whole = mask >> (OPTIMAL_DIRECT + e) & 1u || !is_window(sweep->model, e);
+        const bool whole = mask >> (OPTIMAL_DIRECT + e) & 1u || !optimal_is_window(sweep->model, e);
         const double *price = whole ? sweep->close[e] : sweep->settle[e];
 #pragma omp simd
         for (uint32_t i = 0; i < sweep->tiles.n; i++)
@@ -410,24 +285,19 @@ static void add_slide(struct optimal_sweep *sweep, uint32_t direct, uint32_t l, 
 {
     const struct optimal_model *model = sweep->model;
     const struct lattice *tiles = &sweep->tiles;
-    const uint32_t q = model->partner[p];
     double *words = sweep->scratch[2], *price = sweep->scratch[4];
     for (uint32_t left = direct; left; left &= left - 1) {
         const uint32_t e = (uint32_t)__builtin_ctz(left);
-        const uint32_t *span = sweep->spread.span[model->event[e].from];
-        const double step_p = (double)model->step[p] * span[p], step_q = (double)model->step[q] * span[q];
-        const double less = (double)model->step[p] + model->step[q] - 1;
-        const double move = (double)model->step[p] * sweep->spread.span[l][p];
-        const uint32_t *tile_p = tiles->extent[p], *tile_q = tiles->extent[q];
+        const struct optimal_slide slide = optimal_slide_of(sweep, e, l, p);
 #pragma omp simd
         for (uint32_t i = 0; i < tiles->n; i++) {
-            const double width = step_p * (int32_t)tile_p[i] + step_q * (int32_t)tile_q[i] - less;
-            const double stays = width - move * (int32_t)tile_p[i];
+            const double width = optimal_slide_width(&slide, i);
+            const double stays = width - slide.move * (int32_t)slide.tile_p[i];
             const double kept = (stays > 0 ? stays : 0) * (sweep->words[e][i] / width);
             words[i] = after ? kept : sweep->words[e][i] - kept;
         }
         /* the tile is that of the slide's beginning */
-        price_words(sweep, e, after ? model->event[e].from : l, true, words, price);
+        optimal_events_price(sweep, e, after ? model->event[e].from : l, true, words, price);
         for (uint32_t i = 0; i < tiles->n; i++)
             value[i] += price[i];
     }
@@ -448,14 +318,19 @@ static bool slide_on(struct optimal_sweep *sweep, uint32_t l, uint32_t p, uint32
     add_slide(sweep, direct, l, p, true, run);
     if (!end_run(sweep, l, open, sweep->dims, run, rest))
         return false;
+    const uint32_t *same = sweep->pair[p];
+    bool any = false;
     for (uint32_t i = 0; i < tiles->n; i++) { /* equal moves of the other dimension */
-        const uint32_t same = lattice_mix(tiles, 0, i, sum);
-        sweep->flag[i] = same == i ? optimal_may_slide_on(model, &sweep->spread, l, i, p) : sweep->flag[same];
+        sweep->flag[i] =
+            same[i] == i ? optimal_may_slide_on(model, &sweep->spread, l, i, p) : sweep->flag[same[i]];
         run[i] = sweep->flag[i] ? from[i] : INFINITY;
+        any = any || run[i] < INFINITY;
     }
-    turn(sweep, l, 1u << p, run);
-    if (!end_run(sweep, l, open, sweep->dims, run, rest))
-        return false;
+    if (any) {
+        turn(sweep, l, 1u << p, run);
+        if (!end_run(sweep, l, open, sweep->dims, run, rest))
+            return false;
+    }
     uint32_t two[PROBLEM_DIM_MAX]; /* a loop of bound 2, and more of p further out */
     for (uint32_t d = 0; d < model->problem->n_dim; d++)
         two[d] = d == p ? 2 : 1;
@@ -464,7 +339,7 @@ static bool slide_on(struct optimal_sweep *sweep, uint32_t l, uint32_t p, uint32
     const uint32_t by = lattice_node(tiles, two);
     fill(run, tiles->n);
     for (uint32_t i = 0; i + by < tiles->n; i++)
-        if (optimal_may_slide_twice(model, &sweep->spread, l, i, p))
+        if (from[i] < INFINITY && optimal_may_slide_twice(model, &sweep->spread, l, i, p))
             run[i + by] = from[i];
     double *short_rest = sweep->scratch[2];
     fill(short_rest, tiles->n);
@@ -566,7 +441,7 @@ static bool temporal(struct optimal_sweep *sweep, uint32_t l, double limit)
     const uint8_t *order;
     const uint32_t n_first = optimal_first_loops(sweep->model, l, &order);
     uint32_t others = (1u << sweep->model->problem->n_dim) - 1;
-    settle_events(sweep, l);
+    optimal_events_settle(sweep, l);
     sweep->before = &sweep->at[l];
     fill(sweep->least[l], sweep->tiles.n);
     for (uint32_t i = 0; i < sweep->before->n; i++)
@@ -598,7 +473,7 @@ enum dse_status optimal_sweep_run(struct optimal_sweep *sweep, const struct opti
     sweep->spread.close = sweep->close;
     sweep->price = price;
     lattice_divide(&model->lattice, spread->span[n_level - 1], &sweep->tiles);
-    price_events(sweep);
+    optimal_events_begin(sweep);
     bool memory = begin_states(sweep, &sweep->at[0]);
     if (memory)
         sweep->at[0].value[0][0] = optimal_fixed_price(model, spread, price);

@@ -55,6 +55,7 @@ struct optimal_sweep {
     uint8_t *flag;                         /* (nodes) */
     uint8_t *match[ARCH_LEVEL_MAX];        /* (n_level, nodes) optimal_may_match of the level */
     uint32_t *same;                        /* (nodes) the tile's extents in `sums` alone */
+    uint32_t *pair[PROBLEM_DIM_MAX];       /* (n_dim, nodes) in the dimension and its partner alone */
     uint32_t sums;                         /* dimensions of the sums of the window tensor */
     uint32_t n_other;                      /* tiles that are a point in these */
     uint32_t *other;                       /* (n_other) */

@@ -1,6 +1,7 @@
 /* The bounds of engine optimal on random cases: the fast sweep against the plain form over all pairs of
  * tiles, and both bounds against drawn mappings of their spread.
- * Tests: optimal_model.c, optimal_price.c, optimal_places.c, optimal_spreads.c, optimal_step.c. */
+ * Tests: optimal_model.c, optimal_price.c, optimal_places.c, optimal_spreads.c, optimal_step.c,
+ * optimal_sweep_events.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,6 +108,21 @@ static void bench_init(struct bench *bench, uint64_t i, uint64_t macs)
     bench->n_price = optimal_prices(&bench->arch, bench->price);
 }
 
+/* A sweep by a limit finds `value`, the least, if that is below the limit, and else nothing less. */
+static void check_limits(struct bench *bench, const struct optimal_spread *spread, struct optimal_price price,
+                         double value)
+{
+    static const double share[] = {0.5, 0.9, 1 - 1e-9, 1 + 1e-9, 1.01, 1.5};
+    for (uint32_t i = 0; i < sizeof share / sizeof share[0]; i++) {
+        struct dse_error err;
+        double found;
+        assert_int_equal(optimal_sweep_run(bench->sweep, spread, price, share[i] * value, &found, &err),
+                         DSE_OK);
+        if (share[i] > 1 ? found != value : found < value)
+            fail_msg("by a limit of %g of it a sweep finds %.17g instead of %.17g", share[i], found, value);
+    }
+}
+
 static void test_the_sweep_is_never_above_its_plain_form(void **state)
 {
     (void)state;
@@ -129,6 +145,8 @@ static void test_the_sweep_is_never_above_its_plain_form(void **state)
             double fast;
             optimal_spread_complete(&bench.model, &spread);
             assert_int_equal(optimal_sweep_run(bench.sweep, &spread, price, INFINITY, &fast, &err), DSE_OK);
+            if (i % 8 != 0 && fast > 0 && fast < INFINITY)
+                check_limits(&bench, &spread, price, fast);
             spread = bench.sweep->spread;
             spread.close = NULL;
             const double plain = plain_sweep(&bench.model, &spread, price, &bench.arena);
