@@ -241,7 +241,7 @@ static bool begin_at_once(struct optimal_search *state)
     return !state->looks;
 }
 
-/* The least cycles that one bandwidth needs. The sweep is by words: they are those of other bandwidths, too. */
+/* The least cycles that one bandwidth needs. The sweep is by words, which are those of any bandwidth. */
 static enum dse_status sweep_words(struct optimal_search *state, uint32_t i, struct dse_error *err)
 {
     struct optimal_price price = state->price[i];
