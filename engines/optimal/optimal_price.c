@@ -245,11 +245,8 @@ double optimal_spatial_price(const struct optimal_model *model, const struct opt
            delivery_price(model, spread, price, t, 0, 0);
 }
 
-/* What event e costs at least: with the different words needed by one instance (docs/lower-bounds.md,
- * "Words"; spread over the machine, each dimension has as many values as are left inside), and what its tiles
- * bring with them, which hold at least what is spread inside it. */
-static double least_event(const struct optimal_model *model, const struct optimal_spread *spread,
-                          struct optimal_price price, uint32_t e)
+double optimal_least_event(const struct optimal_model *model, const struct optimal_spread *spread,
+                           struct optimal_price price, uint32_t e)
 {
     const struct optimal_event *event = &model->event[e];
     double count[PROBLEM_DIM_MAX];
@@ -269,7 +266,7 @@ double optimal_quick_price(const struct optimal_model *model, const struct optim
 {
     double sum = optimal_fixed_price(model, spread, price);
     for (uint32_t e = 0; e < model->n_event; e++)
-        sum += least_event(model, spread, price, e);
+        sum += optimal_least_event(model, spread, price, e);
     return sum;
 }
 

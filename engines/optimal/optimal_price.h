@@ -62,6 +62,12 @@ double optimal_fixed_price(const struct optimal_model *model, const struct optim
 double optimal_spatial_price(const struct optimal_model *model, const struct optimal_spread *spread,
                              struct optimal_price price, uint32_t l, uint32_t node);
 
+/* What event e costs at least: with the different words needed by one instance (docs/lower-bounds.md,
+ * "Words"; spread over the machine, each dimension has as many values as are left inside), and what its tiles
+ * bring with them, which hold at least what is spread inside it. */
+double optimal_least_event(const struct optimal_model *model, const struct optimal_spread *spread,
+                           struct optimal_price price, uint32_t e);
+
 /* A quick lower bound on the price of every mapping of a spread: the fixed price and the least of
  * each event. */
 double optimal_quick_price(const struct optimal_model *model, const struct optimal_spread *spread,

@@ -48,17 +48,20 @@ struct optimal_sweep {
     double *least[ARCH_LEVEL_MAX]; /* (n_level, nodes) of all masks of `at` */
     double *scratch[7];
     double least_event[OPTIMAL_EVENT_MAX]; /* (n_event) what it is charged at least */
-    double *words[OPTIMAL_EVENT_MAX];      /* (n_event, nodes) of an event that closes there */
-    double *close[OPTIMAL_EVENT_MAX];      /* (n_event, nodes) its price, direct */
-    double *half[OPTIMAL_EVENT_MAX];       /* (n_event, nodes) of the window tensor: that of half the words */
-    double *settle[OPTIMAL_EVENT_MAX];     /* (n_event, nodes) its price at the present level, not direct */
-    uint8_t *flag;                         /* (nodes) */
-    uint8_t *match[ARCH_LEVEL_MAX];        /* (n_level, nodes) optimal_may_match of the level */
-    uint32_t *same;                        /* (nodes) the tile's extents in `sums` alone */
-    uint32_t *pair[PROBLEM_DIM_MAX];       /* (n_dim, nodes) in the dimension and its partner alone */
-    uint32_t sums;                         /* dimensions of the sums of the window tensor */
-    uint32_t n_other;                      /* tiles that are a point in these */
-    uint32_t *other;                       /* (n_other) */
+    /* it is that of mappings, which some prices of tiles are below: a limit may then rule out a value that is
+     * not above it */
+    bool sharp;
+    double *words[OPTIMAL_EVENT_MAX];  /* (n_event, nodes) of an event that closes there */
+    double *close[OPTIMAL_EVENT_MAX];  /* (n_event, nodes) its price, direct */
+    double *half[OPTIMAL_EVENT_MAX];   /* (n_event, nodes) of the window tensor: that of half the words */
+    double *settle[OPTIMAL_EVENT_MAX]; /* (n_event, nodes) its price at the present level, not direct */
+    uint8_t *flag;                     /* (nodes) */
+    uint8_t *match[ARCH_LEVEL_MAX];    /* (n_level, nodes) optimal_may_match of the level */
+    uint32_t *same;                    /* (nodes) the tile's extents in `sums` alone */
+    uint32_t *pair[PROBLEM_DIM_MAX];   /* (n_dim, nodes) in the dimension and its partner alone */
+    uint32_t sums;                     /* dimensions of the sums of the window tensor */
+    uint32_t n_other;                  /* tiles that are a point in these */
+    uint32_t *other;                   /* (n_other) */
 };
 
 /* Memory from `arena`, also while it runs. DSE_NO_MEMORY. */

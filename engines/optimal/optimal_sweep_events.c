@@ -113,7 +113,9 @@ void optimal_events_begin(struct optimal_sweep *sweep)
     for (uint32_t e = 0; e < model->n_event && !optimal_watch_ends(sweep->watch, 64 * sweep->tiles.n); e++) {
         optimal_close_words(model, &sweep->spread, e, sweep->words[e]);
         price_event(sweep, e, model->event[e].from + 1);
-        sweep->least_event[e] = least_charge(sweep, e);
+        sweep->least_event[e] =
+            fmax(least_charge(sweep, e),
+                 sweep->sharp ? optimal_least_event(model, &sweep->spread, sweep->price, e) : 0);
     }
 }
 

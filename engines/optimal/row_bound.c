@@ -283,6 +283,7 @@ static enum dse_status need_tiles(struct row *row, struct dse_error *err)
     DSE_TRY(optimal_model_keep(&row->model, widest, err));
     DSE_TRY(optimal_model_add_tiles(&row->model, err));
     DSE_TRY(optimal_sweep_new(&row->model, row->arena, &row->sweep, err));
+    row->sweep->sharp = true;
     return optimal_model_keep(&row->model, keep, err);
 }
 
