@@ -193,7 +193,7 @@ class Machine:
 
     def layer(self, network, layer=None, **options):
         """One layer of a network (a name, a path, a dse.network, or the sizes of a problem, {"type": "conv", "C": 64, "K": 64, "P": 56, "Q": 56,
-        "R": 3, "S": 3}) on this machine; `layer` None: the only one. Options: batch, accounting, pad ({"P": 54})."""
+        "R": 3, "S": 3}) on this machine. `layer`: its name, one of network.layers, or None: the only one. Options: batch, accounting, pad."""
         return Layer(self, _as(Network, network), layer, **options)
 
     def map(self, network, engine="descent", **search):
@@ -277,8 +277,8 @@ class Layer:
         self.machine, self.network, self.pad, self.batch, self._asked = machine, network, dict(pad or {}), batch, accounting
         pairs, n_pair = _pairs(pad)
         options = _LayerOptions(batch, _bytes(accounting), pairs, n_pair)
-        self._handle = _Handle("dse_layer_free", "dse_layer_open", machine._handle.pointer, network._handle.pointer, _bytes(layer),
-                               ctypes.byref(options))
+        self._handle = _Handle("dse_layer_free", "dse_layer_open", machine._handle.pointer, network._handle.pointer,
+                               _bytes(layer["name"] if isinstance(layer, dict) else layer), ctypes.byref(options))
         shape = ctypes.cast(_lib.dse_layer_shape(self._handle.pointer), ctypes.POINTER(_Shape)).contents
         self.name, self.accounting, self.width = _text(shape.name), _text(shape.accounting), shape.width
         self.dims = {_text(shape.dim[d]): shape.bound[d] for d in range(shape.n_dim)}

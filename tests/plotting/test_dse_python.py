@@ -178,6 +178,8 @@ class Sentences(unittest.TestCase):
         self.assertEqual(repr(dse.network("alexnet")), "dse.network('alexnet')  # 11 layers")
         self.assertEqual(repr(machine.layer({"type": "linear", "C": 4, "K": 2})), "<dse.Layer problem of problem on simba: "
                          "R=1 S=1 P=1 Q=1 C=4 K=2 N=1>")
+        network = dse.network("alexnet")
+        self.assertEqual(machine.layer(network, network.layers[0]).name, network.layers[0]["name"])
 
     def test_a_library_that_is_not_there(self):
         done = run_python("import dse", before="import os; os.environ['DSE_LIBRARY'] = '/no/libdse.so'\n")
