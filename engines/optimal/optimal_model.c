@@ -254,29 +254,45 @@ double optimal_least_words(const struct tensor *tensor, const double *count)
     return words;
 }
 
-/* Values of a sum of two dimensions that boxes of a and b values cover, n and m of them. Where boxes that
- * follow in one dimension leave no gap they make a run, and the other one moves that. */
-static double covered_values(double step_a, double a, double n, double step_b, double b, double m)
+/* Boxes of values of a dimension: what one of them and the next are apart in a rank, how wide a box is there,
+ * how many there are, and whether none is missing between them. */
+struct boxes {
+    double move, width, n;
+    bool follow;
+};
+
+static struct boxes boxes_of(const struct problem *problem, const struct projection_term *term,
+                             const double *count, const uint32_t *box)
 {
-    const double move_a = step_a * a, move_b = step_b * b, width = move_a - step_a + move_b - step_b + 1;
-    const double run_a = width + move_a * (n - 1), run_b = width + move_b * (m - 1);
-    if (move_b <= width)
-        return run_b + (n - 1) * fmin(move_a, run_b);
-    if (move_a <= width)
-        return run_a + (m - 1) * fmin(move_b, run_a);
-    return a * n + b * m - 1;
+    const double n = count[term->dim] / box[term->dim], move = (double)term->coefficient * box[term->dim];
+    return (struct boxes){move, move - term->coefficient + 1, n,
+                          n <= 1 || count[term->dim] >= problem->bound[term->dim]};
 }
 
-double optimal_covered_words(const struct tensor *tensor, const double *count, const uint32_t *box)
+/* Values of a sum of two dimensions that their boxes cover, at least; 0: nothing is known. Where boxes that
+ * follow in one dimension leave no gap they make a run, and the other one, with or without gaps, moves it. */
+static double covered_values(struct boxes a, struct boxes b)
 {
+    const double width = a.width + b.width - 1;
+    const double run_a = width + a.move * (a.n - 1), run_b = width + b.move * (b.n - 1);
+    if (b.follow && (b.n <= 1 || b.move <= width))
+        return run_b + (a.n - 1) * fmin(a.move, run_b);
+    if (a.follow && (a.n <= 1 || a.move <= width))
+        return run_a + (b.n - 1) * fmin(b.move, run_a);
+    return 0;
+}
+
+double optimal_covered_words(const struct problem *problem, uint32_t t, const double *count,
+                             const uint32_t *box)
+{
+    const struct tensor *tensor = &problem->tensor[t];
     double words = 1;
     for (uint32_t r = 0; r < tensor->n_rank; r++) {
-        const struct projection_term *term = tensor->rank[r].term;
-        const uint32_t a = term[0].dim, b = term[tensor->rank[r].n_term - 1].dim;
-        words *= tensor->rank[r].n_term == 1
-                     ? covered_values(term[0].coefficient, box[a], count[a] / box[a], 1, 1, 1)
-                     : covered_values(term[0].coefficient, box[a], count[a] / box[a], term[1].coefficient,
-                                      box[b], count[b] / box[b]);
+        const struct tensor_rank *rank = &tensor->rank[r];
+        const struct boxes one = boxes_of(problem, &rank->term[0], count, box),
+                           other = rank->n_term == 1 ? (struct boxes){1, 1, 1, true}
+                                                     : boxes_of(problem, &rank->term[1], count, box);
+        words *= fmax(least_values(rank, count), covered_values(one, other));
     }
     return words;
 }

@@ -119,9 +119,11 @@ double optimal_leakage_j(const struct optimal_model *model, const struct optimal
  * "Words"): sums of two sets. */
 double optimal_least_words(const struct tensor *tensor, const double *count);
 
-/* Words that tiles cover which hold `box` (n_dim) values of each dimension, as they come to all: words that a
- * stride jumps over inside a tile are brought, too. Larger tiles cover no less. */
-double optimal_covered_words(const struct tensor *tensor, const double *count, const uint32_t *box);
+/* Words of tensor t that the tiles of an instance cover which hold `box` (n_dim) values of each dimension, as
+ * they come to all of its `count` (n_dim) values: words that a stride jumps over inside a tile are brought,
+ * too. With fewer values than the loop's bound, others' lie between its own. Larger tiles cover no less. */
+double optimal_covered_words(const struct problem *problem, uint32_t t, const double *count,
+                             const uint32_t *box);
 
 /* Words of event e when it closes at `node`, the same at every level, and of all nodes (n). */
 double optimal_close_word(const struct optimal_model *model, const struct optimal_spread *spread, uint32_t e,

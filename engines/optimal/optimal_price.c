@@ -257,8 +257,8 @@ double optimal_least_event(const struct optimal_model *model, const struct optim
     }
     struct optimal_toll toll;
     optimal_toll_new(model, spread, price, e, 0, 0, false, &toll);
-    return toll_price(&toll, optimal_covered_words(&model->problem->tensor[event->tensor], count,
-                                                   spread->span[event->from]));
+    return toll_price(&toll,
+                      optimal_covered_words(model->problem, event->tensor, count, spread->span[event->from]));
 }
 
 double optimal_quick_price(const struct optimal_model *model, const struct optimal_spread *spread,
