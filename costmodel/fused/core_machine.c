@@ -72,7 +72,6 @@ static enum dse_status check_common(const struct architecture *arch, struct dse_
 
 static enum dse_status check_ends(const struct architecture *arch, struct dse_error *err)
 {
-    char reason[256];
     if (arch->gpu.present)
         return refuse(arch, "it", "is a GPU", err);
     if (arch->n_level < 2)
@@ -81,12 +80,18 @@ static enum dse_status check_ends(const struct architecture *arch, struct dse_er
         if (arch->level[l].is_dram)
             return refuse(arch, arch->level[l].name, "is a DRAM inside; only the outermost level can be one",
                           err);
-    if (!architecture_leaks_always(arch, reason, sizeof reason))
-        return dse_fail(err, DSE_BAD_INPUT, "%s is no machine for fused schedules: %s", arch->name, reason);
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
     if (!dram->is_dram || dram->instances != 1)
         return refuse(arch, dram->name, "is outermost; that must be one DRAM (kind: dram)", err);
     return DSE_OK;
+}
+
+static enum dse_status check_leakage(const struct architecture *arch, struct dse_error *err)
+{
+    char reason[256];
+    if (architecture_leaks_always(arch, reason, sizeof reason))
+        return DSE_OK;
+    return dse_fail(err, DSE_BAD_INPUT, "%s is no machine for fused schedules: %s", arch->name, reason);
 }
 
 /* Loads and stores share `bandwidth`, and each has its own limit besides; none at all is a ratio of 0
@@ -251,6 +256,7 @@ enum dse_status core_machine_of(const struct architecture *arch, struct core_arr
     *machine = (struct fused_machine){0};
     DSE_TRY(check_ends(arch, err));
     DSE_TRY(check_common(arch, err));
+    DSE_TRY(check_leakage(arch, err));
     const struct storage_level *dram = &arch->level[arch->n_level - 1];
     machine->way_energy_j[FUSED_LOADED] = machine->dram_energy_j = dram->read_energy_j;
     machine->way_energy_j[FUSED_STORED] = dram->update_energy_j;
@@ -415,6 +421,7 @@ enum dse_status core_machine_split(const struct architecture *arch, struct core_
     struct fused_machine *machine = &split->machine;
     DSE_TRY(check_ends(arch, err));
     DSE_TRY(find_home(arch, &home, err));
+    DSE_TRY(check_leakage(arch, err));
     const struct storage_level *dram = &arch->level[arch->n_level - 1], *level = &arch->level[home];
     uint32_t keeps = arch->fused.keeps_all ? ALL_ROLES : roles_of(level);
     if (level->size_word > UINT64_MAX / 4 / dram->word_bit)

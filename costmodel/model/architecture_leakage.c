@@ -32,7 +32,7 @@ bool architecture_leaks_always(const struct architecture *arch, char *reason, si
     snprintf(
         reason, size,
         "it gates the power of what is not in use, and how much of it a schedule of a whole network uses "
-        "when is not known; set power_gating to off");
+        "when is not known; set power_gating to off, or in a Timeloop file leave the ERT's leak away");
     return false;
 }
 
