@@ -11,12 +11,10 @@
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
 static const char DIGITS[] = "0123456789";
 static const char SPACE[] = " \t\r\n";
+#define NO_ITERATION "no_iteration_over_dataspaces"
 
 /* What Timeloop can say of loops and tensors, and the space of mappings here cannot. */
 static const char *const refused[][2] = {
-    {"factors_only", "write the factors of the other dimensions as =1"},
-    {"keep_only", "write keep and bypass"},
-    {"no_iteration_over_dataspaces", "write the factors of their dimensions as =1"},
     {"maximize_dims", "an engine maximises by the objective; leave it out"},
     {"maximize_dims_capacity", "an engine maximises by the objective; leave it out"},
     {"rmw_first_update", "first updates without a read are not modelled"},
@@ -36,7 +34,7 @@ static const char *const refused[][2] = {
 static enum dse_status check_keys(const struct timeloop_rules *r, const struct ynode *node, const char *what,
                                   const char *const *allowed, size_t n_allowed, struct dse_error *err)
 {
-    enum { REFUSED_COUNT = sizeof refused / sizeof refused[0], ALLOWED_MAX = 8 };
+    enum { REFUSED_COUNT = sizeof refused / sizeof refused[0], ALLOWED_MAX = 9 };
     const char *known[ALLOWED_MAX + REFUSED_COUNT];
     size_t n_known = 0;
     DSE_TRY(yaml_is_mapping(r->doc, node, what, err));
@@ -109,24 +107,25 @@ static enum dse_status factor_text(const struct timeloop_rules *r, const struct 
     return DSE_OK;
 }
 
-static enum dse_status add_factors(const struct timeloop_rules *r, const struct ynode *node,
+static enum dse_status add_factors(const struct timeloop_rules *r, const struct ynode *node, const char *key,
                                    struct dse_error *err)
 {
     const char *text;
     char pair[2 * PROBLEM_DIM_NAME_MAX + 32];
-    if (timeloop_is_empty(node))
+    const struct ynode *list = yaml_find(node, key);
+    if (timeloop_is_empty(list))
         return DSE_OK;
-    text_append(r->text, ", factors: [");
-    for (size_t i = 0; node->kind != YNODE_SCALAR && i < node->n_item; i++) {
-        DSE_TRY(yaml_text(r->doc, node->item[i], "a factor", &text, err));
-        if (node->kind == YNODE_MAPPING) {
-            snprintf(pair, sizeof pair, "%s=%s", node->key[i], text);
+    text_append(r->text, ", %s: [", key);
+    for (size_t i = 0; list->kind != YNODE_SCALAR && i < list->n_item; i++) {
+        DSE_TRY(yaml_text(r->doc, list->item[i], "a factor", &text, err));
+        if (list->kind == YNODE_MAPPING) {
+            snprintf(pair, sizeof pair, "%s=%s", list->key[i], text);
             text = pair;
         }
-        DSE_TRY(factor_text(r, node->item[i], text, err));
+        DSE_TRY(factor_text(r, list->item[i], text, err));
     }
-    if (node->kind == YNODE_SCALAR)
-        DSE_TRY(factor_text(r, node, node->text, err));
+    if (list->kind == YNODE_SCALAR)
+        DSE_TRY(factor_text(r, list, list->text, err));
     text_append(r->text, "]");
     return DSE_OK;
 }
@@ -199,19 +198,28 @@ static enum dse_status add_tensors(const struct timeloop_rules *r, const struct 
     return DSE_OK;
 }
 
+/* What both kinds of loops have. */
+static enum dse_status add_loops(const struct timeloop_rules *r, const struct ynode *node,
+                                 struct dse_error *err)
+{
+    DSE_TRY(add_factors(r, node, "factors", err));
+    DSE_TRY(add_factors(r, node, "factors_only", err));
+    DSE_TRY(add_tensors(r, node, NO_ITERATION, NO_ITERATION, err));
+    return add_permutation(r, yaml_find(node, "permutation"), err);
+}
+
 /* ---------------------------------------- rules */
 
 enum dse_status timeloop_rule_temporal(const struct timeloop_rules *r, const struct ynode *node,
                                        const char *level, struct dse_error *err)
 {
-    static const char *const allowed[] = {"target",      "type",     "factors",
-                                          "permutation", "no_reuse", "no_temporal_reuse"};
+    static const char *const allowed[] = {"target",     "type",        "factors",  "factors_only",
+                                          NO_ITERATION, "permutation", "no_reuse", "no_temporal_reuse"};
     if (timeloop_is_empty(node))
         return DSE_OK;
-    DSE_TRY(check_keys(r, node, "a temporal constraint", allowed, 6, err));
+    DSE_TRY(check_keys(r, node, "a temporal constraint", allowed, 8, err));
     begin(r, node, level, "temporal");
-    DSE_TRY(add_factors(r, yaml_find(node, "factors"), err));
-    DSE_TRY(add_permutation(r, yaml_find(node, "permutation"), err));
+    DSE_TRY(add_loops(r, node, err));
     DSE_TRY(add_tensors(r, node, yaml_find(node, "no_reuse") ? "no_reuse" : "no_temporal_reuse",
                         "no_temporal_reuse", err));
     text_append(r->text, "}\n");
@@ -221,16 +229,22 @@ enum dse_status timeloop_rule_temporal(const struct timeloop_rules *r, const str
 enum dse_status timeloop_rule_spatial(const struct timeloop_rules *r, const struct ynode *node,
                                       const char *level, struct dse_error *err)
 {
-    static const char *const allowed[] = {
-        "target", "type", "factors", "permutation", "split", "no_link_transfer", "no_multicast_no_reduction"};
+    static const char *const allowed[] = {"target",
+                                          "type",
+                                          "factors",
+                                          "factors_only",
+                                          NO_ITERATION,
+                                          "permutation",
+                                          "split",
+                                          "no_link_transfer",
+                                          "no_multicast_no_reduction"};
     const struct ynode *split;
     uint64_t at = 0;
     if (timeloop_is_empty(node))
         return DSE_OK;
-    DSE_TRY(check_keys(r, node, "a spatial constraint", allowed, 7, err));
+    DSE_TRY(check_keys(r, node, "a spatial constraint", allowed, 9, err));
     begin(r, node, level, "spatial");
-    DSE_TRY(add_factors(r, yaml_find(node, "factors"), err));
-    DSE_TRY(add_permutation(r, yaml_find(node, "permutation"), err));
+    DSE_TRY(add_loops(r, node, err));
     split = yaml_find(node, "split");
     if (!timeloop_is_null(split)) {
         DSE_TRY(yaml_u64(r->doc, split, "split", 0, UINT32_MAX, &at, err));
@@ -243,7 +257,7 @@ enum dse_status timeloop_rule_spatial(const struct timeloop_rules *r, const stru
     return DSE_OK;
 }
 
-/* The lists `keep` of all components in a branch, but for those in `own`, as names. */
+/* The lists `keep` and `keep_only` of all components in a branch, but for those in `own`, as names. */
 static enum dse_status add_kept(const struct timeloop_rules *r, const struct ynode *branch,
                                 const struct ynode *own, int depth, struct dse_error *err)
 {
@@ -252,6 +266,7 @@ static enum dse_status add_kept(const struct timeloop_rules *r, const struct yno
     if (depth == TIMELOOP_DEPTH_MAX || ++*r->n_visited > TIMELOOP_VISIT_MAX)
         return dse_fail_at(err, DSE_LIMIT, r->doc->path, branch->line, "too many nodes beside each other");
     DSE_TRY(add_names(r, yaml_find(space, "keep"), own, err));
+    DSE_TRY(add_names(r, yaml_find(space, "keep_only"), own, err));
     for (size_t i = 0; nodes && nodes->kind == YNODE_SEQUENCE && i < nodes->n_item; i++)
         DSE_TRY(add_kept(r, nodes->item[i], own, depth + 1, err));
     return DSE_OK;
@@ -261,14 +276,16 @@ enum dse_status timeloop_rule_dataspace(const struct timeloop_rules *r, const st
                                         const struct ynode *component, const char *level,
                                         const struct timeloop_branch *branch, struct dse_error *err)
 {
-    static const char *const allowed[] = {"target", "type", "keep", "bypass"};
-    const struct ynode *keep = yaml_find(node, "keep");
+    static const char *const allowed[] = {"target", "type", "keep", "keep_only", "bypass"};
+    const struct ynode *only = yaml_find(node, "keep_only");
+    const struct ynode *keep = timeloop_is_empty(only) ? yaml_find(node, "keep") : only;
     if (!timeloop_is_null(node))
-        DSE_TRY(check_keys(r, node, "a dataspace constraint", allowed, 4, err));
+        DSE_TRY(check_keys(r, node, "a dataspace constraint", allowed, 5, err));
     if (timeloop_is_empty(node) && !branch)
         return DSE_OK;
     begin(r, timeloop_is_empty(node) ? component : node, level, "bypass");
     DSE_TRY(add_tensors(r, node, "keep", "keep", err));
+    DSE_TRY(add_tensors(r, node, "keep_only", "keep_only", err));
     text_append(r->text, ", bypass: [");
     DSE_TRY(add_names(r, yaml_find(node, "bypass"), NULL, err));
     for (; branch; branch = branch->outer)

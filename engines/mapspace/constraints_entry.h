@@ -28,7 +28,12 @@ static inline bool constraint_holds(const struct constraint_entry *e, const stru
 enum dse_status constraint_unknown(const struct constraint_entry *e, const struct ynode *node,
                                    const char *what, const char *word, const char *const *known, size_t n);
 
-/* What a temporal entry says of the loops: `factors`, `permutation`. */
+/* A list of tensors under `key`, if there is one, added to `mask`. */
+DSE_MUST_CHECK enum dse_status constraint_read_tensors(const struct constraint_entry *e, const char *key,
+                                                       uint32_t *mask);
+
+/* What a temporal entry says of the loops: `factors`, `factors_only`, `no_iteration_over_dataspaces`,
+ * `permutation`. */
 DSE_MUST_CHECK enum dse_status constraint_read_temporal(const struct constraint_entry *e);
 
 /* A spatial one: also `split`, `dims_x`, `dims_y`. */

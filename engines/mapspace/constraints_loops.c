@@ -87,9 +87,9 @@ static enum dse_status set_factor(const struct constraint_entry *e, const struct
     return DSE_OK;
 }
 
-/* "C=4", "C<=4", "C4": one word of a factor list. */
+/* "C=4", "C<=4", "C4": one word of a factor list, whose dimension is added to `named`. */
 static enum dse_status read_factor(const struct constraint_entry *e, const struct ynode *node,
-                                   const char *word, enum loop_kind kind)
+                                   const char *word, enum loop_kind kind, uint32_t *named)
 {
     char name[WORD_MAX];
     size_t n = strcspn(word, "=<>");
@@ -120,20 +120,19 @@ static enum dse_status read_factor(const struct constraint_entry *e, const struc
     if (!limit && e->problem->bound[dim] % value != 0)
         return yaml_fail(e->doc, node, e->err, "%s: factor %s=%u does not divide the bound %u of problem %s",
                          e->level_name, name, (unsigned)value, e->problem->bound[dim], e->problem->name);
+    *named |= 1u << dim;
     return set_factor(e, node, kind, dim, limit, (uint32_t)value);
 }
 
 /* "C=4 K<=2", or a list of such words. */
-static enum dse_status read_factors(const struct constraint_entry *e, enum loop_kind kind)
+static enum dse_status read_factor_list(const struct constraint_entry *e, const struct ynode *node,
+                                        enum loop_kind kind, uint32_t *named)
 {
-    const struct ynode *node = yaml_find(e->node, "factors");
     const char *text;
-    if (!node)
-        return DSE_OK;
     if (node->kind == YNODE_SEQUENCE) {
         for (size_t i = 0; i < node->n_item; i++) {
             DSE_TRY(yaml_text(e->doc, node->item[i], "factors", &text, e->err));
-            DSE_TRY(read_factor(e, node->item[i], text, kind));
+            DSE_TRY(read_factor(e, node->item[i], text, kind, named));
         }
         return DSE_OK;
     }
@@ -146,11 +145,50 @@ static enum dse_status read_factors(const struct constraint_entry *e, enum loop_
         memcpy(word, text, n);
         word[n] = '\0';
         if (n)
-            DSE_TRY(read_factor(e, node, word, kind));
+            DSE_TRY(read_factor(e, node, word, kind, named));
         text += n;
         text += strspn(text, " ,\t");
     }
     return DSE_OK;
+}
+
+/* The dimensions that tell words of a tensor apart. */
+static uint32_t dims_of_tensor(const struct tensor *tensor)
+{
+    uint32_t dims = 0;
+    for (uint32_t r = 0; r < tensor->n_rank; r++)
+        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
+            dims |= 1u << tensor->rank[r].term[i].dim;
+    return dims;
+}
+
+static enum dse_status set_ones(const struct constraint_entry *e, const struct ynode *node,
+                                enum loop_kind kind, uint32_t dims)
+{
+    for (uint32_t d = 0; d < e->problem->n_dim; d++)
+        if (dims >> d & 1u)
+            DSE_TRY(set_factor(e, node, kind, d, false, 1));
+    return DSE_OK;
+}
+
+/* `factors`; `factors_only`, which leaves no loop over what it does not name; and tensors along which there
+ * is none. */
+static enum dse_status read_factors(const struct constraint_entry *e, enum loop_kind kind)
+{
+    static const char over[] = "no_iteration_over_dataspaces";
+    const struct ynode *all = yaml_find(e->node, "factors"), *only = yaml_find(e->node, "factors_only");
+    uint32_t named = 0, tensors = 0, ones = 0;
+    if (all)
+        DSE_TRY(read_factor_list(e, all, kind, &named));
+    named = 0;
+    if (only) {
+        DSE_TRY(read_factor_list(e, only, kind, &named));
+        DSE_TRY(set_ones(e, only, kind, ~named));
+    }
+    DSE_TRY(constraint_read_tensors(e, over, &tensors));
+    for (uint32_t t = 0; t < e->problem->n_tensor; t++)
+        ones |= tensors >> t & 1u ? dims_of_tensor(&e->problem->tensor[t]) : 0;
+    return set_ones(e, yaml_find(e->node, over), kind, ones);
 }
 
 /* ---------------------------------------- permutation */

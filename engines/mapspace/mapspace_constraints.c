@@ -97,8 +97,7 @@ static int find_level(const struct architecture *arch, const char *word)
 
 /* ---------------------------------------- lists */
 
-/* A list of tensors under `key`, added to `mask`. */
-static enum dse_status read_tensors(const struct constraint_entry *e, const char *key, uint32_t *mask)
+enum dse_status constraint_read_tensors(const struct constraint_entry *e, const char *key, uint32_t *mask)
 {
     const struct ynode *node = yaml_find(e->node, key);
     const char *known[PROBLEM_TENSOR_MAX], *text;
@@ -120,7 +119,7 @@ static enum dse_status read_tensors(const struct constraint_entry *e, const char
 static enum dse_status read_flags(const struct constraint_entry *e, const char *key, uint8_t *flags)
 {
     uint32_t mask = *flags;
-    DSE_TRY(read_tensors(e, key, &mask));
+    DSE_TRY(constraint_read_tensors(e, key, &mask));
     *flags = (uint8_t)mask;
     return DSE_OK;
 }
@@ -129,7 +128,13 @@ static enum dse_status read_flags(const struct constraint_entry *e, const char *
 
 static enum dse_status read_temporal(const struct constraint_entry *e)
 {
-    static const char *const keys[] = {"target", "type", "factors", "permutation", "no_temporal_reuse"};
+    static const char *const keys[] = {"target",
+                                       "type",
+                                       "factors",
+                                       "factors_only",
+                                       "permutation",
+                                       "no_temporal_reuse",
+                                       "no_iteration_over_dataspaces"};
     DSE_TRY(yaml_check_keys(e->doc, e->node, "a temporal constraint", keys, sizeof keys / sizeof keys[0],
                             e->err));
     DSE_TRY(constraint_read_temporal(e));
@@ -141,6 +146,8 @@ static enum dse_status read_spatial(const struct constraint_entry *e)
     static const char *const keys[] = {"target",
                                        "type",
                                        "factors",
+                                       "factors_only",
+                                       "no_iteration_over_dataspaces",
                                        "permutation",
                                        "split",
                                        "split_all",
@@ -159,13 +166,17 @@ static enum dse_status read_spatial(const struct constraint_entry *e)
 
 static enum dse_status read_bypass(const struct constraint_entry *e)
 {
-    static const char *const keys[] = {"target", "type", "keep", "bypass"};
+    static const char *const keys[] = {"target", "type", "keep", "bypass", "keep_only"};
     DSE_TRY(
         yaml_check_keys(e->doc, e->node, "a bypass constraint", keys, sizeof keys / sizeof keys[0], e->err));
-    uint32_t keep = 0, bypass = 0;
+    uint32_t keep = 0, bypass = 0, only = 0;
     char place[SAID_MAX];
-    DSE_TRY(read_tensors(e, "keep", &keep));
-    DSE_TRY(read_tensors(e, "bypass", &bypass));
+    DSE_TRY(constraint_read_tensors(e, "keep", &keep));
+    DSE_TRY(constraint_read_tensors(e, "bypass", &bypass));
+    DSE_TRY(constraint_read_tensors(e, "keep_only", &only));
+    keep |= only;
+    if (yaml_find(e->node, "keep_only"))
+        bypass |= ~only & ((1u << e->problem->n_tensor) - 1);
     for (uint32_t t = 0; t < e->problem->n_tensor; t++) {
         const char *name = e->problem->tensor[t].name;
         const struct said *other = keep >> t & 1u ? &e->said->bypass[t] : &e->said->keep[t];

@@ -261,9 +261,10 @@ static void test_timeloop_nodes_refuse_by_name_and_line(void **state)
         {WITH("}, energy_scale: 2"), 5, "energy_scale"},
         {WITH("}, constraints: {temporal: {factors: [R=1, S<1]}}"), 5, "factors cannot be read at \"S<1\""},
         {WITH("}, constraints: {temporal: {factors: [R<=0]}}"), 5, "\"R<=0\""},
-        {WITH("}, constraints: {temporal: {factors_only: [R=1]}}"), 5, "\"factors_only\""},
+        {WITH("}, constraints: {temporal: {factors_only: [R<1]}}"), 5, "factors cannot be read at \"R<1\""},
+        {WITH("}, constraints: {temporal: {maximize_dims: [[R]]}}"), 5, "an engine maximises"},
         {WITH("}, constraints: {temporal: {permutation: '[R: S]'}}"), 5, "innermost first"},
-        {WITH("}, constraints: {dataspace: {keep_only: [Weights]}}"), 5, "write keep and bypass"},
+        {WITH("}, constraints: {dataspace: {keep_only: ['a: b']}}"), 5, "a data space is named by letters"},
         {WITH("}, constraints: {dataspace: {keep: ['a: b']}}"), 5, "a data space is named by letters"},
         {WITH("}, constraints: {dataspac: {}}"), 5, "did you mean \"dataspace\""},
         {WITH("}, constraints: {max_overbooked_proportion: 0.1}"), 5, "overbooking"},
@@ -321,7 +322,9 @@ static void test_timeloop_rules_say_a_list_of_v3(void **state)
         "    type: spatial\n"
         "    factors: {K: 2}\n"
         "    split: 1\n"
-        "  - {target: B, type: datatype, keep: Weights, bypass: []}\n";
+        "  - {target: B, type: datatype, keep: Weights, bypass: []}\n"
+        "  - {target: B, type: temporal, factors_only: R3 S=1, no_iteration_over_dataspaces: [Weights]}\n"
+        "  - {target: B, type: dataspace, keep_only: Weights, keep: []}\n";
     struct yaml_doc doc, list;
     struct dse_error err;
     const struct ynode *rule;
@@ -331,7 +334,14 @@ static void test_timeloop_rules_say_a_list_of_v3(void **state)
     assert_int_equal(timeloop_constraints_read(&doc, &list, &err), DSE_OK);
     yaml_doc_free(&doc);
     assert_string_equal(list.path, "v3.yaml");
-    assert_int_equal(list.root->n_item, 3);
+    assert_int_equal(list.root->n_item, 5);
+    rule = list.root->item[3];
+    assert_null(yaml_find(rule, "factors"));
+    assert_string_equal(yaml_find(rule, "factors_only")->item[0]->text, "R=3");
+    assert_string_equal(yaml_find(rule, "no_iteration_over_dataspaces")->item[0]->text, "Weights");
+    rule = list.root->item[4];
+    assert_null(yaml_find(rule, "keep"));
+    assert_string_equal(yaml_find(rule, "keep_only")->item[0]->text, "Weights");
     rule = list.root->item[0];
     assert_int_equal(rule->line, 3);
     assert_string_equal(yaml_find(rule, "factors")->item[1]->text, "R=all");

@@ -94,6 +94,49 @@ static void test_lists_add_to_the_machine_and_cannot_undo_it(void **state)
     assert_int_equal(err.line, 8);
 }
 
+/* What an entry does not name: no loop over it, not held. Weights are R C K. */
+static void test_only_what_is_named(void **state)
+{
+    static const char rules[] =
+        "m.yaml\n2 {target: \"Registers\", type: temporal, factors_only: [\"R=3\", \"C<=2\"]}\n"
+        "3 {target: \"Buffer\", type: spatial, no_iteration_over_dataspaces: [\"Weights\"]}\n"
+        "4 {target: \"Buffer\", type: bypass, keep_only: [\"Inputs\"]}\n";
+    static const struct {
+        const char *yaml, *text;
+    } wrong[] = {
+        {"list: [{target: Registers, type: temporal, factors: P=2}]",
+         "P=2 contradicts P=1 on line 2 of m.yaml"},
+        {"list: [{target: Buffer, type: spatial, factors: K=2}]", "K=2 contradicts K=1 on line 3 of m.yaml"},
+        {"list: [{target: Buffer, type: bypass, keep: [Weights]}]", "under bypass on line 4 of m.yaml"},
+        {"list: [{target: Registers, type: temporal, factors: P=2, factors_only: R=3}]",
+         "P=2 contradicts P=1"},
+        {"list: [{target: Buffer, type: bypass, keep: [Outputs], keep_only: [Inputs]}]",
+         "Outputs is under keep and under bypass"},
+        {"list: [{target: Buffer, type: spatial, no_iteration_over_dataspaces: [Weight]}]",
+         "did you mean \"Weights\""},
+    };
+    const uint32_t fixed[5] = {3, 1, 1, 0, 1}, spatial[5] = {1, 0, 0, 1, 1};
+    struct mapspace_constraints c;
+    struct dse_error err;
+    struct fixture f;
+    (void)state;
+    set_up(&f, rules);
+    if (read_lists(&f, NULL, &c, &err) != DSE_OK)
+        fail_msg("%s", err.text);
+    for (uint32_t d = 0; d < 5; d++) {
+        assert_int_equal(c.level[0].temporal.fixed[d], fixed[d]);
+        assert_int_equal(c.level[1].spatial.fixed[d], spatial[d]);
+    }
+    assert_int_equal(c.level[0].temporal.highest[C], 2);
+    assert_int_equal(c.level[1].keep, 1u << (uint32_t)problem_find_tensor(&f.problem, "Inputs"));
+    assert_int_equal(c.level[1].bypass | c.level[1].keep, 7);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(read_lists(&f, wrong[i].yaml, &c, &err), DSE_BAD_INPUT);
+        if (!strstr(err.text, wrong[i].text))
+            fail_msg("case %zu: \"%s\" lacks \"%s\"", i, err.text, wrong[i].text);
+    }
+}
+
 /* Five dimensions R P Q C K; named are C, K. Timeloop's split n: the first n places on X. Dimensions that
  * are not named follow; with ones_first those of one iteration (here R, fixed to 1, and P, of bound 1) come
  * before. */
@@ -217,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lists_add_to_the_machine_and_cannot_undo_it),
+        cmocka_unit_test(test_only_what_is_named),
         cmocka_unit_test(test_split_of_the_whole_permutation),
         cmocka_unit_test(test_a_fanout_holds_nothing),
         cmocka_unit_test(test_keep_names_what_is_broken),
