@@ -231,7 +231,7 @@ static bool can_take_stage1(const struct soma_allocator *a)
 {
     struct soma_price price;
     (void)soma_lfa_search_best(a->lfa, &price);
-    return isfinite(price.cost) && soma_search_can_make(a->search, price.n_part);
+    return isfinite(price.cost) && soma_search_can_make(a->search, &price);
 }
 
 /* Of a folded network only the fusion is handed on, and the whole one's DRAM order comes from prefetching

@@ -160,9 +160,7 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     }
     if (isfinite(state->unfused.price.cost))
         return make_starts(state, context, err);
-    *stop = STOP_CONVERGED;
-    return soma_late_start(context, &state->task, &state->unfused.start, &state->unfused.price,
-                           &state->scratch, err);
+    return soma_late_end(context, &state->task, &state->unfused, &state->scratch, stop, err);
 }
 
 static enum dse_status offer_best(struct state *state, struct engine_context *context, struct dse_error *err)
@@ -172,7 +170,7 @@ static enum dse_status offer_best(struct state *state, struct engine_context *co
     struct soma_price price;
     for (uint32_t i = 0; i < state->starts.n; i++) {
         const struct soma_lfa *lfa = soma_lfa_search_best(state->search[i], &price);
-        if (!(price.cost < state->offered) || !soma_search_can_make(&state->task.search, price.n_part))
+        if (!(price.cost < state->offered) || !soma_search_can_make(&state->task.search, &price))
             continue;
         state->offered = price.cost;
         best = lfa;

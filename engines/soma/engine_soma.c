@@ -179,10 +179,10 @@ static enum dse_status begin(struct state *state, struct engine_context *context
     if ((isfinite(unfused->price.cost) && !unfused->price.is_long) ||
         soma_search_is_over(&state->task.search))
         return DSE_OK;
+    if (!unfused->price.is_long)
+        return soma_late_end(context, &state->task, unfused, &state->scratch, stop, err);
     *stop = STOP_CONVERGED;
-    if (unfused->price.is_long)
-        return DSE_OK;
-    return soma_late_start(context, &state->task, &unfused->start, &unfused->price, &state->scratch, err);
+    return DSE_OK;
 }
 
 static enum dse_status soma_step(void *memory, struct engine_context *context, enum engine_stop *stop,

@@ -44,10 +44,10 @@ static enum dse_status unfused_step(void *memory, struct engine_context *context
     DSE_TRY(find(state, context, err));
     if (soma_search_is_over(search) || engine_context_left(context) == 0)
         return DSE_OK; /* the driver says which limit it was */
+    if (isinf(state->unfused.price.cost))
+        return soma_late_end(context, &state->task, &state->unfused, &state->scratch, stop, err);
     *stop = STOP_CONVERGED;
-    return isfinite(state->unfused.price.cost) ? DSE_OK
-                                               : soma_late_start(context, &state->task, &state->unfused.start,
-                                                                 &state->unfused.price, &state->scratch, err);
+    return DSE_OK;
 }
 
 static void unfused_free(void *memory)

@@ -140,3 +140,12 @@ enum dse_status soma_late_start(struct engine_context *context, const struct som
     DSE_TRY(explain(context, &task->search, lfa, scratch, err));
     return load_later(context, task, lfa, price, scratch, err);
 }
+
+enum dse_status soma_late_end(struct engine_context *context, const struct soma_task *task,
+                              struct soma_unfused *unfused, struct arena *scratch, enum engine_stop *stop,
+                              struct dse_error *err)
+{
+    DSE_TRY(soma_late_start(context, task, &unfused->start, &unfused->price, scratch, err));
+    *stop = soma_search_is_over(&task->search) ? *stop : STOP_CONVERGED;
+    return DSE_OK;
+}

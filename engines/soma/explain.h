@@ -4,6 +4,7 @@
 
 #include "engines/driver/driver.h"
 #include "engines/soma/task.h"
+#include "engines/soma/unfused.h"
 
 /* Where no start fits with double buffering: `lfa` is what soma_initial_lfa left, and gets as many tiles as
  * help (soma_finest_lfa), or where these are very many, groups of soma-plus. Offers it with loads that come
@@ -13,5 +14,11 @@
 DSE_MUST_CHECK enum dse_status soma_late_start(struct engine_context *context, const struct soma_task *task,
                                                struct soma_lfa *lfa, struct soma_price *price,
                                                struct arena *scratch, struct dse_error *err);
+
+/* The same from `unfused->start`, and the search ends there: converged, unless its time is over and more
+ * might have been found. */
+DSE_MUST_CHECK enum dse_status soma_late_end(struct engine_context *context, const struct soma_task *task,
+                                             struct soma_unfused *unfused, struct arena *scratch,
+                                             enum engine_stop *stop, struct dse_error *err);
 
 #endif

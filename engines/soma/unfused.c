@@ -2,8 +2,10 @@
 #include "engines/soma/unfused.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "engines/soma/offer.h"
 #include "engines/soma/search/layerwise.h"
 
@@ -51,6 +53,22 @@ static enum dse_status tune(const struct soma_search *search, struct soma_lfa_pr
     return soma_layerwise(search, prices, n_max, &unfused->tuned, &unfused->price, &unfused->n_priced, err);
 }
 
+/* What takes longer to make and check than there is time is no answer. */
+static enum dse_status offer_first(struct engine_context *context, const struct soma_task *task,
+                                   const struct soma_unfused *unfused, struct arena *scratch,
+                                   struct dse_error *err)
+{
+    enum { NUMBER_MAX = 32 };
+    char reason[ENGINE_REASON_MAX], n[NUMBER_MAX];
+    if (soma_search_can_make(&task->search, &unfused->price))
+        return soma_offer_lfa(context, task, &unfused->tuned, scratch, err);
+    (void)snprintf(reason, sizeof reason,
+                   "the first schedule has %s tiles, tensors and reads, too many to make and check by then",
+                   text_thousands(unfused->price.n_part, n, sizeof n));
+    engine_context_explain(context, reason);
+    return DSE_OK;
+}
+
 static enum dse_status find(struct engine_context *context, const struct soma_task *task,
                             const struct soma_search *any_length, struct soma_lfa_prices *prices,
                             enum soma_moves moves, double share, struct arena *scratch,
@@ -60,18 +78,20 @@ static enum dse_status find(struct engine_context *context, const struct soma_ta
     uint64_t n_max = left < UINT64_MAX ? (uint64_t)ceil(share * (double)left) : left;
     DSE_TRY(soma_cheap_lfa(any_length, prices, &unfused->tuned, &unfused->price, err));
     if (isfinite(unfused->price.cost))
-        DSE_TRY(soma_offer_lfa(context, task, &unfused->tuned, scratch, err));
+        DSE_TRY(offer_first(context, task, unfused, scratch, err));
     const struct soma_search search = with_share(any_length, share);
     DSE_TRY(tune(&search, prices, moves, n_max, unfused, err));
-    if (!isfinite(unfused->price.cost) || !soma_search_can_make(&task->search, unfused->price.n_part))
+    if (!isfinite(unfused->price.cost) || !soma_search_can_make(&task->search, &unfused->price))
         return DSE_OK;
     return soma_offer_lfa(context, task, &unfused->tuned, scratch, err);
 }
 
-/* The mapper of the tiles is too slow for the time: an answer with one that is quick, as its text says. */
+/* The mapper of the tiles is too slow for the time: an answer with one that is quick, as its text says. Of
+ * schedules that are made in an instant: `end_s` is over. */
 static enum dse_status find_in_haste(struct engine_context *context, const struct engine_task *task,
-                                     const struct soma_scheduled *scheduled, struct soma_task *made,
-                                     struct arena *scratch, struct soma_lfa *lfa, struct dse_error *err)
+                                     const struct soma_scheduled *scheduled, double end_s,
+                                     struct soma_task *made, struct arena *scratch, struct soma_lfa *lfa,
+                                     struct dse_error *err)
 {
     static const struct soma_core_choice quick = {SOMA_CORE_RANDOM, HASTE_EVALUATIONS};
     struct soma_lfa_prices *prices = NULL;
@@ -79,6 +99,7 @@ static enum dse_status find_in_haste(struct engine_context *context, const struc
     enum dse_status status = soma_task_prepare(task, scheduled, engine_context_accounting(context), quick,
                                                engine_context_arena(context), made, err);
     made->search.may_be_long = !made->search.context.compat;
+    made->search.context.end_s = end_s;
     if (status == DSE_OK)
         status = soma_lfa_prices_new(&made->search, &prices, err);
     if (status == DSE_OK)
@@ -94,7 +115,8 @@ static bool needs_haste(const struct engine_context *context, const struct soma_
 {
     const struct soma_search *search = &task->search;
     return task->core.choice.core != SOMA_CORE_ARRAY && isinf(engine_context_best_cost(context)) &&
-           search->stop_at_s > 0 && soma_search_is_over(search);
+           search->stop_at_s > 0 && soma_search_is_over(search) &&
+           task->graph.network->n_layer <= SOMA_INSTANT_TILES;
 }
 
 enum dse_status soma_offer_unfused(struct engine_context *context, const struct soma_task *task,
@@ -113,5 +135,6 @@ enum dse_status soma_offer_unfused(struct engine_context *context, const struct 
     struct engine_task patient = *task->task;
     patient.budget.max_seconds = 0;
     DSE_TRY(arena_check(engine_context_arena(context), "a schedule", err));
-    return find_in_haste(context, &patient, &task->scheduled, made, scratch, &unfused->start, err);
+    return find_in_haste(context, &patient, &task->scheduled, task->search.stop_at_s, made, scratch,
+                         &unfused->start, err);
 }

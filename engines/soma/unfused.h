@@ -22,9 +22,10 @@ struct soma_unfused {
 void soma_unfused_new(uint32_t n_layer, struct arena *arena, struct soma_unfused *unfused);
 
 /* Offer the network layer by layer with double buffering: as few tiles as fit at once, whatever the time, so
- * that there is an answer; then with tuned tiling numbers (soma_layerwise) from there or from the start of
- * `moves`, for which up to `share` of the time and of the evaluations that are left are spent. Counts no
- * evaluations. Resets `scratch`. Errors of soma_initial_lfa and soma_offer. */
+ * that there is an answer, unless these are too many to be made and checked in time; then with tuned tiling
+ * numbers (soma_layerwise) from there or from the start of `moves`, for which up to `share` of the time and
+ * of the evaluations that are left are spent. Counts no evaluations. Resets `scratch`. Errors of
+ * soma_initial_lfa and soma_offer. */
 DSE_MUST_CHECK enum dse_status soma_offer_unfused(struct engine_context *context,
                                                   const struct soma_task *task, enum soma_moves moves,
                                                   double share, struct arena *scratch,

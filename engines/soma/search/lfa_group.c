@@ -28,10 +28,14 @@ struct tile_stream {
     bool second_stays;    /* and the second operand */
 };
 
+struct memo_row {
+    struct tile_stream *stream; /* (MEMO_WAYS); NULL: nothing streams */
+    struct tile_cost cost[MEMO_WAYS];
+};
+
 struct soma_tile_memo {
-    uint32_t n_layer;
-    struct tile_cost *cost;     /* (n_layer MEMO_WAYS) */
-    struct tile_stream *stream; /* the same */
+    struct memo_row **row; /* (n_layer) of layers that were looked at: all may be gigabytes */
+    struct arena *arena;
     struct soma_layer_plan *room;
     bool missed; /* something was not there that was not to be asked for */
 };
@@ -39,12 +43,23 @@ struct soma_tile_memo {
 struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena)
 {
     struct soma_tile_memo *memo = arena_alloc(arena, 1, sizeof *memo);
-    struct tile_cost *cost = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *cost);
-    struct tile_stream *stream = arena_alloc(arena, (size_t)n_layer * MEMO_WAYS, sizeof *stream);
+    struct memo_row **row = arena_alloc(arena, n_layer, sizeof *row);
     struct soma_layer_plan *room = soma_plan_room(n_layer, arena);
     if (!arena->failed)
-        *memo = (struct soma_tile_memo){.n_layer = n_layer, .cost = cost, .stream = stream, .room = room};
+        *memo = (struct soma_tile_memo){.row = row, .arena = arena, .room = room};
     return arena->failed ? NULL : memo;
+}
+
+static enum dse_status make_row(struct soma_tile_memo *memo, uint32_t l, bool streams, struct dse_error *err)
+{
+    if (memo->row[l])
+        return DSE_OK;
+    struct memo_row *row = arena_alloc(memo->arena, 1, sizeof *row);
+    struct tile_stream *stream = arena_alloc(memo->arena, streams ? MEMO_WAYS : 0, sizeof *stream);
+    DSE_TRY(arena_check(memo->arena, "the costs of tiles", err));
+    row->stream = streams ? stream : NULL;
+    memo->row[l] = row;
+    return DSE_OK;
 }
 
 /* What a tile does. With the compat rules one serves all tiles of a layer. */
@@ -97,9 +112,9 @@ static struct tile_stream stream_of(const struct core_cost *cost)
     return stream;
 }
 
-/* Ask for the tile and keep what it costs at place `at` of the memo. */
+/* Ask for the tile and keep what it costs in a way of its layer's row. */
 static enum dse_status ask(const struct group_state *group, uint32_t l, const struct soma_shape *shape,
-                           struct soma_tile_memo *memo, size_t at, bool *valid, struct dse_error *err)
+                           struct memo_row *row, uint32_t way, bool *valid, struct dse_error *err)
 {
     const struct core_scheduler *core = &group->search->context.core;
     struct core_tile tile = soma_core_tile(&group->plan.graph->network->layer[l], shape);
@@ -108,9 +123,9 @@ static enum dse_status ask(const struct group_state *group, uint32_t l, const st
     *valid = status == DSE_OK;
     if (status != DSE_OK)
         return status == DSE_BAD_INPUT ? DSE_OK : status;
-    memo->cost[at] = (struct tile_cost){*shape, cost.cycle, cost.energy_j};
-    if (group->stream)
-        memo->stream[at] = stream_of(&cost);
+    row->cost[way] = (struct tile_cost){*shape, cost.cycle, cost.energy_j};
+    if (row->stream)
+        row->stream[way] = stream_of(&cost);
     return DSE_OK;
 }
 
@@ -121,21 +136,21 @@ static inline enum dse_status tile_cost(const struct group_state *group, uint32_
                                         struct dse_error *err)
 {
     const uint32_t way = (shape->h * 5 + shape->w * 3 + shape->b + shape->k) % MEMO_WAYS;
-    const size_t at = (size_t)l * MEMO_WAYS + way;
-    const struct tile_cost *kept = &memo->cost[at];
+    struct memo_row *row = memo->row[l];
+    const struct tile_cost *kept = &row->cost[way];
     if (kept->shape.b != shape->b || kept->shape.k != shape->k || kept->shape.h != shape->h ||
         kept->shape.w != shape->w) {
         memo->missed = true;
         if (group->known_only)
             return DSE_OK;
-        DSE_TRY(ask(group, l, shape, memo, at, valid, err));
+        DSE_TRY(ask(group, l, shape, row, way, valid, err));
         if (!*valid)
             return DSE_OK;
     }
     made->cycle = kept->cycle;
     made->energy_j = kept->energy_j;
     if (stream)
-        *stream = memo->stream[at];
+        *stream = row->stream[way];
     return DSE_OK;
 }
 
@@ -474,8 +489,10 @@ static enum dse_status time_tiles(struct group_state *group, struct soma_tile_me
     bool valid = true;
     allocate(group, scratch);
     DSE_TRY(arena_check(scratch, "a layer group", err));
-    for (uint32_t i = 0; i < part->n_layer && valid; i++)
+    for (uint32_t i = 0; i < part->n_layer && valid; i++) {
+        DSE_TRY(make_row(memo, part->order[i], group->stream != NULL, err));
         DSE_TRY(measure_layer(group, i, memo, times, &valid, err));
+    }
     if (!valid)
         return DSE_OK;
     times->n_tile = group->plan.n_tile;

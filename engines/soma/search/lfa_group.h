@@ -30,7 +30,7 @@ struct soma_group_times {
 /* Costs of tiles that were asked for lately; results do not depend on it. */
 struct soma_tile_memo;
 
-/* Memory from `arena`. NULL: no memory. */
+/* Memory from `arena`, from which it takes more as layers are looked at. NULL: no memory. */
 struct soma_tile_memo *soma_tile_memo_new(uint32_t n_layer, struct arena *arena);
 
 /* Time groups first .. past-1 of the LFA, a layer group, as soma_parse and fused_evaluate do, but tile by

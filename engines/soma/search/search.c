@@ -55,13 +55,21 @@ double soma_search_reserve(double made_s)
     return fmax(closing_share * made_s - over_s, 0);
 }
 
-bool soma_search_can_make(const struct soma_search *search, uint64_t n_part)
+/* Of a long schedule, repetitions of a block are evaluated once. */
+static double n_made(const struct soma_search *search, const struct soma_price *price)
+{
+    const struct network_fold *fold = search->context.graph->fold;
+    const double share = price->is_long && fold ? (double)fold->network.n_layer / fold->whole->n_layer : 1;
+    return share * (double)price->n_part;
+}
+
+bool soma_search_can_make(const struct soma_search *search, const struct soma_price *price)
 {
     bool cancelled = search->cancel && atomic_load_explicit(search->cancel, memory_order_relaxed);
     if (!cancelled && search->stop_at_s <= 0)
         return true;
     double left_s = cancelled ? 0 : fmax(search->stop_at_s - clock_wall_s(), 0);
-    return (double)n_part * making_s <= left_s + over_s;
+    return n_made(search, price) * making_s <= left_s + over_s;
 }
 
 double soma_leakage_j(const struct soma_search *search, double cycle)

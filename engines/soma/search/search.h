@@ -61,10 +61,6 @@ double soma_search_last_end(double stop_at_s);
  * over, for it to be checked in time. */
 double soma_search_reserve(double made_s);
 
-/* Whether a schedule of so many parts can still be made, handed over and checked within the time of the
- * search, or little more: what is too large for that counts as not found. */
-bool soma_search_can_make(const struct soma_search *search, uint64_t n_part);
-
 struct soma_price {
     double cost; /* of the objective; INFINITY: not valid, or it does not fit */
     double energy_j;
@@ -74,6 +70,10 @@ struct soma_price {
     /* Its schedule is not held as a whole (engines/soma/long_schedule.h); with cost INFINITY, that is why. */
     bool is_long;
 };
+
+/* Whether the schedule of a price can still be made, handed over and checked within the time of the search,
+ * or little more: what is too large for that counts as not found. */
+bool soma_search_can_make(const struct soma_search *search, const struct soma_price *price);
 
 /* What leaks over so many cycles. */
 double soma_leakage_j(const struct soma_search *search, double cycle);

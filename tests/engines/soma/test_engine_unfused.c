@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "costmodel/fused/accounting_soma.h"
+#include "engines/soma/explain.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
 #include "engines/soma/task.h"
@@ -205,9 +206,87 @@ static void test_slow_mappers_of_tiles_leave_an_answer(void **state)
     }
 }
 
+/* U-Net with 64 KiB has 908,864 tiles (dse map soma_edge unet --set GBUF.capacity='64 KiB' -e unfused -n 1):
+ * when no time is left there is neither one in haste nor the first one, which it would take to check, too. */
+static void test_no_schedule_of_very_many_tiles_is_made_in_haste(void **state)
+{
+    static const struct engine *const engine[] = {&engine_unfused, &engine_cocco, &engine_soma,
+                                                  &engine_soma_plus};
+    static const char *const core[] = {"array", "descent"};
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        struct schedule_run r;
+        schedule_run_open(&r, engine[i / 2], "experiments/networks/unet.yaml", "64 KiB");
+        schedule_run_set(&r, "core", core[i % 2]);
+        r.task.budget.max_seconds = 1e-9;
+        schedule_run_solve(&r);
+        assert_false(r.result.feasible);
+        assert_int_equal(r.result.stop, STOP_MAX_SECONDS);
+        schedule_run_close(&r);
+    }
+}
+
+struct late {
+    struct soma_task task;
+    struct soma_unfused unfused;
+    struct arena scratch;
+};
+
+static enum dse_status late_init(void *memory, struct engine_context *context, struct dse_error *err)
+{
+    struct late *late = memory;
+    return soma_task_of(context, 1, &late->task, err);
+}
+
+/* The time is over behind the search, before anything that loads later is looked for. */
+static enum dse_status late_step(void *memory, struct engine_context *context, enum engine_stop *stop,
+                                 struct dse_error *err)
+{
+    struct late *late = memory;
+    if (engine_context_task(context)->budget.max_seconds > 0)
+        late->task.search.stop_at_s = 1; /* of a clock that has run for longer */
+    soma_unfused_new(late->task.search.context.network->n_layer, engine_context_arena(context),
+                     &late->unfused);
+    DSE_TRY(soma_initial_lfa(&late->task.search, SOMA_MOVES_PAPER, late->task.search.machine.buffer_byte,
+                             NULL, &late->unfused.start, &late->unfused.price, err));
+    DSE_TRY(soma_late_end(context, &late->task, &late->unfused, &late->scratch, stop, err));
+    assert_int_equal(*stop,
+                     engine_context_task(context)->budget.max_seconds > 0 ? STOP_RUNNING : STOP_CONVERGED);
+    *stop = STOP_CONVERGED;
+    return DSE_OK;
+}
+
+static void late_free(void *memory)
+{
+    struct late *late = memory;
+    soma_task_free(&late->task);
+    arena_free(&late->scratch);
+}
+
+/* "Converged" would say that nothing fits. */
+static void test_what_is_over_has_not_converged(void **state)
+{
+    (void)state;
+    struct engine late = engine_unfused;
+    late.state_byte = sizeof(struct late);
+    late.init = late_init;
+    late.step = late_step;
+    late.free = late_free;
+    for (int over = 0; over < 2; over++) {
+        struct schedule_run r;
+        schedule_run_open(&r, &late, "experiments/networks/inception_resnet_v1.yaml", "4 MiB");
+        schedule_run_set(&r, "compat", "1");
+        r.task.budget.max_seconds = over ? 3600 : 0;
+        schedule_run_solve(&r);
+        schedule_run_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_schedule_of_very_many_tiles_is_made_in_haste),
+        cmocka_unit_test(test_what_is_over_has_not_converged),
         cmocka_unit_test(test_unfused_says_who_has_a_schedule),
         cmocka_unit_test(test_unfused_is_what_tuned_tiles_give_and_others_are_no_worse),
         cmocka_unit_test(test_unfused_and_those_that_fuse_answer_without_any_time),

@@ -70,6 +70,34 @@ static void test_search_ends_earlier_by_what_is_reserved(void **state)
     assert_true(soma_search_reserve(2) - soma_search_reserve(1) >= 1);
 }
 
+/* An hour is 9e9 parts of 4e-7 s; of a long schedule a block of 3 layers counts once, not 3 times (5 of 11
+ * layers). */
+static void test_search_makes_what_there_is_time_for(void **state)
+{
+    (void)state;
+    const struct network whole = {.n_layer = 11};
+    const struct network_fold fold = {.whole = &whole, .network = {.n_layer = 5}};
+    struct soma_graph graph = {0};
+    atomic_int cancel = 0;
+    struct soma_search search = {.context = {.graph = &graph}, .cancel = &cancel};
+    struct soma_price price = {.n_part = 18000000000};
+    assert_true(soma_search_can_make(&search, &price)); /* no limit */
+    search.stop_at_s = clock_wall_s() + 3600;
+    assert_false(soma_search_can_make(&search, &price));
+    graph.fold = &fold;
+    assert_false(soma_search_can_make(&search, &price));
+    price.is_long = true;
+    assert_true(soma_search_can_make(&search, &price));
+    graph.fold = NULL;
+    assert_false(soma_search_can_make(&search, &price));
+    price.n_part = 8000000000;
+    assert_true(soma_search_can_make(&search, &price));
+    atomic_store(&cancel, 1);
+    assert_false(soma_search_can_make(&search, &price));
+    price.n_part = 300000; /* 0.12 s: in an instant */
+    assert_true(soma_search_can_make(&search, &price));
+}
+
 /* tiny6 with 16 tiles a layer: polishing gives a schedule all the same, of less than all it would look at. */
 static void test_search_that_is_over_polishes_no_more(void **state)
 {
@@ -233,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_large_schedules_are_given_up),
         cmocka_unit_test(test_search_is_large_in_parts_or_past_the_buffer),
         cmocka_unit_test(test_search_is_over_when_time_or_cancel_says_so),
+        cmocka_unit_test(test_search_makes_what_there_is_time_for),
         cmocka_unit_test(test_search_ends_earlier_by_what_is_reserved),
         cmocka_unit_test(test_search_that_is_over_polishes_no_more),
     };
