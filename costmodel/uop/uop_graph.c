@@ -91,8 +91,7 @@ static struct uop_range part_of_group(uint32_t i, uint32_t per_group, uint32_t s
     return (struct uop_range){first + range.first, first + range.end};
 }
 
-/* Of tile `t` of a layer. */
-static struct uop_box box_of(const struct uop_cut_layer *layer, const struct kc_tile *whole, uint32_t t)
+struct uop_box uop_grid_box(const struct uop_cut_layer *layer, const struct kc_tile *whole, uint32_t t)
 {
     const uint32_t ic = t % layer->n_ic, oc = t / layer->n_ic % layer->n_oc;
     const uint32_t per_group = layer->cut.oc > whole->k ? 0 : ceil_div(whole->k, layer->cut.oc);
@@ -119,7 +118,7 @@ struct uop_box uop_box_of(const struct uop_graph *graph, uint32_t uop)
     uint32_t t = uop % per_sample - layer->first;
     if (t >= layer->n_tile) /* it adds up: of all input channels */
         t = (t - layer->n_tile) * layer->n_ic;
-    struct uop_box box = box_of(layer, &graph->network->layer[l].whole, t);
+    struct uop_box box = uop_grid_box(layer, &graph->network->layer[l].whole, t);
     if (uop % per_sample - layer->first >= layer->n_tile)
         box.ic = (struct uop_range){0, graph->network->layer[l].whole.c};
     return box;
@@ -164,6 +163,15 @@ static struct uop_cut cut_as_read(const struct uop_network *network, const struc
     return (struct uop_cut){ceil_div(cut.h, of->v.step), ceil_div(cut.w, of->h.step), 1, cut.oc};
 }
 
+struct uop_cut_layer uop_grid_of(const struct kc_tile *whole, struct uop_cut cut)
+{
+    return (struct uop_cut_layer){.cut = cut,
+                                  .n_h = ceil_div(whole->p, cut.h),
+                                  .n_w = ceil_div(whole->q, cut.w),
+                                  .n_oc = (uint32_t)uop_cut_oc_count(whole, cut),
+                                  .n_ic = ceil_div(whole->c, cut.ic)};
+}
+
 enum dse_status uop_layout_of(const struct uop_network *network, const struct uop_cut *cut,
                               enum uop_sums sums, uint32_t n_sample, struct uop_cut_layer *layer,
                               uint64_t *n_uop, struct dse_error *err)
@@ -173,18 +181,15 @@ enum dse_status uop_layout_of(const struct uop_network *network, const struct uo
         const uint32_t l = network->order[i];
         const struct kc_tile *whole = &network->layer[l].whole;
         struct uop_cut_layer *at = &layer[l];
-        at->cut = uop_cut_clip(whole, l < network->n_layer ? cut[l]
-                                                           : cut_as_read(network, &network->layer[l], layer));
+        *at = uop_grid_of(whole, uop_cut_clip(whole, l < network->n_layer
+                                                         ? cut[l]
+                                                         : cut_as_read(network, &network->layer[l], layer)));
         const uint64_t n_tile = uop_cut_count(whole, at->cut);
-        at->n_ic = ceil_div(whole->c, at->cut.ic);
         const uint64_t n = n_tile + (sums == UOP_SUMS_REDUCE && at->n_ic > 1 ? n_tile / at->n_ic : 0);
         if (n_tile > UOP_MAX || times(*n_uop + n, n_sample) > UOP_MAX)
             return dse_fail(err, DSE_LIMIT,
                             "cut into more than %d uops at layer %s; take larger tiles, or fewer samples",
                             UOP_MAX, network->network->layer[network->layer[l].of].name);
-        at->n_h = ceil_div(whole->p, at->cut.h);
-        at->n_w = ceil_div(whole->q, at->cut.w);
-        at->n_oc = (uint32_t)uop_cut_oc_count(whole, at->cut);
         at->first = (uint32_t)*n_uop;
         at->n_tile = (uint32_t)n_tile;
         at->n_uop = (uint32_t)n;
@@ -193,13 +198,6 @@ enum dse_status uop_layout_of(const struct uop_network *network, const struct uo
     *n_uop *= n_sample;
     return DSE_OK;
 }
-
-/* The shapes of a layer's tiles: each is priced once. */
-struct shapes {
-    struct kc_tile tile[UOP_SHAPE_MAX];
-    uint64_t cycle[UOP_SHAPE_MAX];
-    uint32_t n;
-};
 
 /* Adds the cycles of so many equal tiles. */
 static enum dse_status add_cycle(const struct kc_machine *machine, const struct uop_shape *shape,
@@ -215,8 +213,8 @@ static enum dse_status add_cycle(const struct kc_machine *machine, const struct 
     return DSE_OK;
 }
 
-static enum dse_status price(struct shapes *shapes, const struct kc_machine *machine,
-                             const struct kc_tile *tile, uint64_t *cycle, struct dse_error *err)
+enum dse_status uop_tile_cycle(struct uop_priced *shapes, const struct kc_machine *machine,
+                               const struct kc_tile *tile, uint64_t *cycle, struct dse_error *err)
 {
     uint32_t i = 0;
     while (i < shapes->n && memcmp(&shapes->tile[i], tile, sizeof *tile) != 0)
@@ -234,8 +232,7 @@ static enum dse_status price(struct shapes *shapes, const struct kc_machine *mac
     return DSE_OK;
 }
 
-/* A uop that adds up or pools takes all PEs: so many operations in a cycle. */
-static uint64_t vector_cycle(const struct kc_machine *machine, uint64_t word, uint32_t n_operation)
+uint64_t uop_vector_cycle(const struct kc_machine *machine, uint64_t word, uint32_t n_operation)
 {
     const uint64_t lanes = kc_mac_count(machine);
     return (word * n_operation + lanes - 1) / lanes;
@@ -245,20 +242,21 @@ static enum dse_status fill_layer(const struct uop_layer *of, const struct uop_c
                                   const struct kc_machine *machine, uint32_t l, struct uop *uop,
                                   struct dse_error *err)
 {
-    struct shapes shapes = {.n = 0};
+    struct uop_priced shapes = {.n = 0};
     for (uint32_t t = 0; t < layer->n_uop; t++) {
         const bool adds = t >= layer->n_tile;
-        const struct uop_box box = box_of(layer, &of->whole, adds ? (t - layer->n_tile) * layer->n_ic : t);
+        const struct uop_box box =
+            uop_grid_box(layer, &of->whole, adds ? (t - layer->n_tile) * layer->n_ic : t);
         const struct kc_tile tile = uop_tile_of(&of->whole, &box);
         struct uop *at = &uop[layer->first + t];
         *at = (struct uop){.layer = l, .output_word = (uint64_t)tile.p * tile.q * tile.k * tile.g};
         if (adds)
-            at->cycle = vector_cycle(machine, at->output_word, layer->n_ic - 1);
+            at->cycle = uop_vector_cycle(machine, at->output_word, layer->n_ic - 1);
         else if (of->n_operation) {
             DSE_TRY(kc_tile_check(machine, &tile, err));
-            at->cycle = vector_cycle(machine, at->output_word, of->n_operation);
+            at->cycle = uop_vector_cycle(machine, at->output_word, of->n_operation);
         } else
-            DSE_TRY(price(&shapes, machine, &tile, &at->cycle, err));
+            DSE_TRY(uop_tile_cycle(&shapes, machine, &tile, &at->cycle, err));
     }
     return DSE_OK;
 }
@@ -388,7 +386,7 @@ static enum dse_status link_layer(struct edges *e, uint32_t l, uint32_t *first_p
         bool is_all;
         first_producer[consumer] = (uint32_t)first;
         DSE_TRY(wait_inside(e, layer, t, &is_all, err));
-        const struct uop_box box = box_of(layer, &of->whole, is_all ? 0 : t);
+        const struct uop_box box = uop_grid_box(layer, &of->whole, is_all ? 0 : t);
         for (uint32_t i = 0; i < of->n_source && !is_all; i++)
             DSE_TRY(wait_for_source(e, of, &box, &e->network->source[of->first_source + i], consumer, err));
         if (e->n > first)

@@ -93,11 +93,36 @@ DSE_MUST_CHECK enum dse_status uop_graph_within(const struct uop_network *networ
                                                 struct arena *arena, struct uop_graph *out,
                                                 struct dse_error *err);
 
+/* How many tiles a cut that is clipped makes along each dimension; `first`, `n_tile` and `n_uop` stay 0. */
+struct uop_cut_layer uop_grid_of(const struct kc_tile *whole, struct uop_cut cut);
+
+/* Tile `t` of a grid over `whole`. */
+struct uop_box uop_grid_box(const struct uop_cut_layer *grid, const struct kc_tile *whole, uint32_t t);
+
 /* The place of a uop that is a tile; of one that adds up, with all input channels. */
 struct uop_box uop_box_of(const struct uop_graph *graph, uint32_t uop);
 
 /* The sizes of such a tile. */
 struct kc_tile uop_tile_of(const struct kc_tile *whole, const struct uop_box *box);
+
+/* Shapes of the tiles that a cut makes: at most two sizes in each of four dimensions. */
+enum { UOP_SHAPE_MAX = 16 };
+
+/* Such shapes, each of which is priced once. Begins with {.n = 0}. */
+struct uop_priced {
+    struct kc_tile tile[UOP_SHAPE_MAX];
+    uint64_t cycle[UOP_SHAPE_MAX];
+    uint32_t n;
+};
+
+/* The cycles of such a tile, or of its slices one after the other. Errors of kc_tile_check, and of the
+ * machine's pricer. */
+DSE_MUST_CHECK enum dse_status uop_tile_cycle(struct uop_priced *priced, const struct kc_machine *machine,
+                                              const struct kc_tile *tile, uint64_t *cycle,
+                                              struct dse_error *err);
+
+/* Of a uop that adds up or pools and makes so many words. It takes all PEs: so many operations in a cycle. */
+uint64_t uop_vector_cycle(const struct kc_machine *machine, uint64_t word, uint32_t n_operation);
 
 /* "conv1_1/9", of sample 2 "conv1_1/9#2"; returns what snprintf does. */
 int uop_name_print(const struct uop_graph *graph, uint32_t uop, char *text, size_t size);

@@ -93,13 +93,24 @@ static uint32_t place_of_use(const struct plan *p, uint32_t use)
     return use == UOP_NONE ? UOP_NONE : p->messages.place[p->use_uop[use]];
 }
 
+/* It reads from the DRAM and writes there by itself, so it has no uses. */
+static bool is_sliced(const struct plan *p, uint32_t u)
+{
+    return p->needs->is_sliced && p->needs->is_sliced[u];
+}
+
+static uint32_t end_use(const struct plan *p, uint32_t u)
+{
+    return first_use(p, is_sliced(p, u) ? u : u + 1);
+}
+
 /* From each core's last uop back. `last` (n_item) and `seen` (n_item). */
 static void find_next_uses(struct plan *p, uint32_t *last, uint32_t *seen)
 {
     for (uint32_t c = 0; c < p->schedule->n_core; c++)
         for (uint32_t i = p->schedule->first[c + 1]; i-- > p->schedule->first[c];) {
             const uint32_t u = p->schedule->order[i], first = first_use(p, u);
-            for (uint32_t k = 0; k < first_use(p, u + 1) - first; k++) {
+            for (uint32_t k = 0; k < end_use(p, u) - first; k++) {
                 const uint32_t item = item_of(p, u, k);
                 p->use_uop[first + k] = u;
                 p->next_use[first + k] = seen[item] == c + 1 ? last[item] : UOP_NONE;
@@ -354,12 +365,15 @@ static void use_again(struct plan *p, uint32_t use, uint32_t core, uint32_t plac
 /* Those items come that are not there, then it runs. */
 static void run_uop(struct plan *p, uint32_t u, uint32_t core, uint32_t place)
 {
-    const uint32_t first = first_use(p, u), end = first_use(p, u + 1);
+    const uint32_t first = first_use(p, u), end = end_use(p, u);
     for (uint32_t k = first; k < end; k++)
         if (p->use_held[k] == UOP_NONE)
             come(p, k, item_of(p, u, k - first), core, place);
     p->run[u] = step_list_put(&p->steps, UOP_RUN, u, core);
     wait_for_room(p, p->run[u], core, place);
+    for (uint32_t k = p->graph->first_producer[u]; is_sliced(p, u) && k < p->graph->first_producer[u + 1];
+         k++)
+        step_list_wait(&p->steps, p->run[u], p->write[p->graph->producer[k]]);
     for (uint32_t k = first; k < end && p->status == DSE_OK; k++) {
         struct held *held = &p->held[p->use_held[k]];
         if (held->is_new) /* else one before it in its list has waited for that */
@@ -370,25 +384,47 @@ static void run_uop(struct plan *p, uint32_t u, uint32_t core, uint32_t place)
         use_again(p, k, core, place);
 }
 
+/* Of consumers `k` to `end` - 1 the first that runs whole, or UOP_NONE. Those in slices read what is written
+ * to the DRAM. */
+static uint32_t whole_reader(const struct plan *p, uint32_t k, uint32_t end, bool *is_written)
+{
+    uint32_t reader = p->needs->is_sliced ? UOP_NONE : p->messages.consumer[k];
+    for (; p->needs->is_sliced && k < end; k++) {
+        const uint32_t consumer = p->messages.consumer[k];
+        *is_written = *is_written || is_sliced(p, consumer);
+        if (reader == UOP_NONE && !is_sliced(p, consumer))
+            reader = consumer;
+    }
+    return reader;
+}
+
 /* A uop's turn, and what becomes of its output. */
 static void walk(struct plan *p, uint32_t u)
 {
     const struct uop_messages *m = &p->messages;
     const uint32_t core = m->core[u], place = m->place[u], end = p->graph->first_consumer[u + 1];
     struct held made = {.item = u, .use = UOP_NONE, .end = place + 1, .goes = UOP_NONE};
+    bool is_written = p->needs->is_result[u];
     run_uop(p, u, core, place);
     if (p->status != DSE_OK)
         return;
-    for (uint32_t k = p->graph->first_consumer[u]; k < end; k = uop_messages_next(m, k, end)) {
-        if (m->core[m->consumer[k]] == core)
-            made.use = use_of(p, u, m->consumer[k]);
+    for (uint32_t k = p->graph->first_consumer[u], next; k < end; k = next) {
+        next = uop_messages_next(m, k, end);
+        const uint32_t reader = whole_reader(p, k, next, &is_written);
+        if (reader != UOP_NONE && m->core[reader] == core)
+            made.use = use_of(p, u, reader);
         else
-            made.owed++;
+            made.owed += reader != UOP_NONE;
     }
-    made.end += p->needs->is_result[u]; /* written while the next runs */
+    if (is_sliced(p, u)) {
+        p->write[u] = p->run[u];
+        begin_turn(p, core, place + 1, p->rank[u] + 1);
+        return;
+    }
+    made.end += is_written; /* while the next runs */
     made.here = p->run[u];
     p->made[u] = hold(p, core, made);
-    if (p->needs->is_result[u] && p->status == DSE_OK)
+    if (is_written && p->status == DSE_OK)
         take_away(p, p->made[u], write_item(p, core, u, p->run[u]));
     if (p->status == DSE_OK)
         begin_turn(p, core, place + 1, p->rank[u] + 1);
@@ -451,7 +487,7 @@ static void rank_uops(struct plan *p, const uint32_t *order)
     for (uint32_t i = 0; i < graph->n_uop; i++) {
         const uint32_t u = order[i];
         p->rank[u] = i;
-        for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++)
+        for (uint32_t k = graph->first_producer[u]; !is_sliced(p, u) && k < graph->first_producer[u + 1]; k++)
             p->reader[p->reading[graph->producer[k]]++] = u;
     }
     memcpy(p->reading, graph->first_consumer, graph->n_uop * sizeof *p->reading);
@@ -485,6 +521,7 @@ static enum dse_status plan_all(struct plan *p, struct arena *scratch, struct uo
     DSE_TRY(p->status);
     arena_free(&p->own);
     out->word = p->needs->word;
+    out->stream = p->needs->stream;
     return step_list_finish(&p->steps, scratch, out, err);
 }
 

@@ -26,15 +26,18 @@ struct uop_step {
     uint32_t n_to : 30, kind : 2; /* kind: enum uop_step_kind */
 };
 
-/* A RUN or WRITE that waits for a SEND or READ to its own core waits for the arrival there; all others wait
+/* A uop in slices has its words read and written in its RUN, which waits until what it reads is in the DRAM.
+ * A RUN or WRITE that waits for a SEND or READ to its own core waits for the arrival there; all others wait
  * until a step is done: until all have it, or the DRAM. */
 struct uop_steps {
     uint32_t n_step;
     struct uop_step *step;
     const uint64_t *word; /* by item; borrowed */
-    uint32_t *to;         /* cores, ascending for each step */
-    uint32_t *first_wait; /* (n_step + 1) into wait */
-    uint32_t *wait;       /* steps with smaller numbers */
+    /* (n_uop) of uops in slices what they pass to and from the DRAM while they run; NULL: there is none */
+    const struct uop_stream *const *stream; /* borrowed */
+    uint32_t *to;                           /* cores, ascending for each step */
+    uint32_t *first_wait;                   /* (n_step + 1) into wait */
+    uint32_t *wait;                         /* steps with smaller numbers */
 };
 
 /* The plan of a schedule that is run in its order (firing static); it borrows from `needs`. Memory from

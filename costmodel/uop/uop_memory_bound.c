@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "costmodel/uop/uop_memory.h"
+#include "costmodel/uop/uop_stream.h"
 
 enum { SET_MAX = 8192 }; /* uops up to which sets of all that each waits for are made */
 
@@ -25,6 +26,18 @@ struct later {
 static uint64_t most(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+static bool is_sliced(const struct bound *b, uint32_t u)
+{
+    return b->needs->stream && b->needs->stream[u];
+}
+
+/* From a uop's start to its end, at least. */
+static uint64_t duration(const struct bound *b, uint32_t u)
+{
+    return is_sliced(b, u) ? most(b->needs->stream[u]->cycle, b->graph->uop[u].cycle)
+                           : b->graph->uop[u].cycle;
 }
 
 /* Of words that are read or written, at the faster of the two rates. */
@@ -64,7 +77,7 @@ static void find_starts(struct bound *b, uint64_t *set, size_t n_word)
         uint64_t *mine = set ? set + u * n_word : NULL;
         for (uint32_t k = graph->first_producer[u]; k < graph->first_producer[u + 1]; k++) {
             const uint32_t from = graph->producer[k];
-            b->start[u] = most(b->start[u], b->start[from] + graph->uop[from].cycle);
+            b->start[u] = most(b->start[u], b->start[from] + duration(b, from));
             for (size_t w = 0; set && w < n_word; w++)
                 mine[w] |= set[from * n_word + w];
             if (set)
@@ -128,11 +141,27 @@ static uint64_t pass_after(struct bound *b)
                 held += needs->held[needs->item[k]];
                 read += needs->word[needs->item[k]];
             }
-        written += needs->is_result[u] ? needs->word[u] : 0;
+        written += needs->is_result[u] && !is_sliced(b, u) ? needs->word[u] : 0;
         const uint64_t word = (held > room ? held - room : 0) + written;
         bound = most(bound, b->later[i].start + cycles_of(b->machine, word));
     }
     return most(bound, cycles_of(b->machine, read + written)); /* nothing is held at the start */
+}
+
+/* Those in slices: each to its end, and the DRAM's part of all, with the items of the others. */
+static uint64_t pass_streams(const struct bound *b)
+{
+    const struct uop_needs *needs = b->needs;
+    const uint32_t n_uop = b->graph->n_uop;
+    uint64_t last = 0, busy = 0, word = 0;
+    for (uint32_t u = 0; u < n_uop; u++) {
+        last = most(last, b->start[u] + duration(b, u));
+        busy += is_sliced(b, u) ? needs->stream[u]->busy_cycle : 0;
+        word += needs->is_result[u] && !is_sliced(b, u) ? needs->word[u] : 0;
+    }
+    for (uint32_t i = n_uop; i < needs->n_item; i++)
+        word += needs->word[i];
+    return most(last, busy + cycles_of(b->machine, word));
 }
 
 uint64_t uop_memory_bound(const struct uop_graph *graph, const struct uop_needs *needs,
@@ -154,7 +183,10 @@ uint64_t uop_memory_bound(const struct uop_graph *graph, const struct uop_needs 
         b.n_user[needs->item[k]]++;
     find_starts(&b, set, n_word);
     const uint64_t passed = pass_segments(&b, first, n, scratch);
-    return passed == UINT64_MAX ? passed : most(passed, pass_after(&b));
+    if (passed == UINT64_MAX)
+        return passed;
+    const uint64_t bound = most(passed, pass_after(&b));
+    return needs->stream ? most(bound, pass_streams(&b)) : bound;
 }
 
 /* Words of a network's inputs that its layers see at least: of each the largest part that one layer does. */

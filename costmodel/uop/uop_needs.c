@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "costmodel/uop/uop_slices.h"
+
 const char *const uop_sram_name[4] = {"all", "output", "off", "slices"};
 
 static uint64_t length(struct uop_range range)
@@ -11,23 +13,22 @@ static uint64_t length(struct uop_range range)
     return range.end > range.first ? range.end - range.first : 0;
 }
 
-static uint64_t volume(const struct uop_box *box, const struct kc_tile *whole)
+uint64_t uop_weight_word(const struct uop_box *box, const struct kc_tile *whole)
 {
     return whole->r * (uint64_t)whole->s * length(box->ic) * length(box->oc);
 }
 
-/* Words of a network input that a tile reads: its windows, seen through what is on the way. Of a second
- * operand, its share of what all tiles read of that. */
-static uint64_t input_word(const struct uop_network *network, const struct uop_layer *of,
-                           const struct uop_source *source, const struct uop_box *box)
+uint64_t uop_source_word(const struct uop_network *network, const struct uop_layer *of,
+                         const struct uop_source *source, const struct uop_box *box)
 {
     struct uop_region region;
     if (!uop_source_region(network, of, box, source, &region))
         return 0;
     const uint64_t word = length(region.row) * length(region.column) * length(region.channel);
     const uint64_t all = (uint64_t)of->whole.c * uop_layer_channels(of);
-    return source->second ? (uint64_t)ceil((double)word * (double)volume(box, &of->whole) / (double)all)
-                          : word;
+    return source->second
+               ? (uint64_t)ceil((double)word * (double)uop_weight_word(box, &of->whole) / (double)all)
+               : word;
 }
 
 struct builder {
@@ -38,7 +39,7 @@ struct builder {
     uint32_t n_item, n_use;
     uint32_t *first, *item;
     uint64_t *word, *held, *room;
-    bool *is_result;
+    bool *is_result, *is_sliced; /* is_sliced: NULL but of UOP_SRAM_SLICES */
 };
 
 /* How many parts the groups of channels are cut into. */
@@ -112,12 +113,12 @@ static void use_tile(struct builder *b, uint32_t u, uint32_t t, const struct uop
                                 (uint32_t)length(box->ic), (uint32_t)length(box->oc)};
     const struct uop_need need = uop_cut_need(whole, cut);
     if (uop_layer_has_weights(of))
-        use(b, b->weights[l] + weights, volume(box, whole));
+        use(b, b->weights[l] + weights, uop_weight_word(box, whole));
     if (!of->n_operation) /* what a pool or sum reads streams through */
         b->room[u] += need.input_word + need.weight_word;
     for (uint32_t i = of->first_source; i < of->first_source + of->n_source; i++) {
         const struct uop_source *source = &graph->network->source[i];
-        const uint64_t word = source->layer < 0 ? input_word(graph->network, of, source, box) : 0;
+        const uint64_t word = source->layer < 0 ? uop_source_word(graph->network, of, source, box) : 0;
         if (word)
             use(b,
                 b->inputs[i] + graph->uop[u].sample * operand_of(of, layer, source) +
@@ -134,7 +135,18 @@ static bool is_last_part(const struct uop_graph *graph, const struct uop_cut_lay
     return graph->sums != UOP_SUMS_CHAIN || t % layer->n_ic == layer->n_ic - 1;
 }
 
-static void fill(struct builder *b, enum uop_sram sram, const bool *is_read)
+/* Is it larger than the memory? Of one that adds up or pools the output. */
+static bool is_sliced(const struct uop_graph *graph, const struct kc_machine *machine, uint32_t u, bool adds,
+                      const struct uop_box *box)
+{
+    const struct uop_layer *of = &graph->network->layer[graph->uop[u].layer];
+    const struct uop_cut cut = {(uint32_t)length(box->row), (uint32_t)length(box->column),
+                                (uint32_t)length(box->ic), (uint32_t)length(box->oc)};
+    const struct uop_need need = uop_cut_need(&of->whole, cut);
+    return !uop_need_fits(&need, adds || of->n_operation ? UOP_SRAM_OUTPUT : UOP_SRAM_ALL, machine);
+}
+
+static void fill(struct builder *b, const struct kc_machine *machine, enum uop_sram sram, const bool *is_read)
 {
     const struct uop_graph *graph = b->graph;
     b->n_use = 0;
@@ -146,11 +158,14 @@ static void fill(struct builder *b, enum uop_sram sram, const bool *is_read)
         b->first[u] = b->n_use;
         b->word[u] = uop->output_word;
         b->room[u] = 0;
-        if (t < layer->n_tile)
+        if (b->is_sliced)
+            b->is_sliced[u] = is_sliced(graph, machine, u, t >= layer->n_tile, &box);
+        const bool is_whole = !b->is_sliced || !b->is_sliced[u];
+        if (t < layer->n_tile && is_whole)
             use_tile(b, u, t, &box);
-        if (sram != UOP_SRAM_ALL)
+        if (sram == UOP_SRAM_OUTPUT || sram == UOP_SRAM_OFF)
             b->room[u] = 0;
-        b->room[u] += sram == UOP_SRAM_OFF ? 0 : uop->output_word;
+        b->room[u] += sram == UOP_SRAM_OFF ? 0 : is_whole ? uop->output_word : machine->sram_word;
         b->is_result[u] = !is_read[uop->layer] && is_last_part(graph, layer, t);
     }
     b->first[graph->n_uop] = b->n_use;
@@ -188,8 +203,10 @@ enum dse_status uop_needs_of(const struct uop_graph *graph, const struct kc_mach
     b.held = arena_alloc_unset(arena, b.n_item, sizeof *b.held);
     b.room = arena_alloc_unset(arena, graph->n_uop, sizeof *b.room);
     b.is_result = arena_alloc_unset(arena, graph->n_uop, sizeof *b.is_result);
+    if (sram == UOP_SRAM_SLICES)
+        b.is_sliced = arena_alloc_unset(arena, graph->n_uop, sizeof *b.is_sliced);
     DSE_TRY(arena_check(arena, "what uops need", err));
-    fill(&b, sram, is_read);
+    fill(&b, machine, sram, is_read);
     *out = (struct uop_needs){
         .n_item = b.n_item,
         .word = b.word,
@@ -198,6 +215,7 @@ enum dse_status uop_needs_of(const struct uop_graph *graph, const struct kc_mach
         .item = b.item,
         .room = b.room,
         .is_result = b.is_result,
+        .is_sliced = b.is_sliced,
         .capacity_word =
             sram == UOP_SRAM_OFF || machine->sram_word == ARCH_UNLIMITED ? UINT64_MAX : machine->sram_word,
     };
@@ -217,7 +235,7 @@ uint64_t uop_input_word(const struct uop_network *network, const struct uop_laye
                         const struct uop_source *source)
 {
     const struct kc_tile *whole = &layer->whole;
-    return input_word(
+    return uop_source_word(
         network, layer, source,
         &(struct uop_box){{0, whole->p}, {0, whole->q}, {0, uop_layer_channels(layer)}, {0, whole->c}});
 }

@@ -8,8 +8,7 @@
 
 #include "costmodel/uop/uop_graph.h"
 
-/* What counts as taking room in an accelerator's memory, and must fit into it for a uop to run there. Slices
- * (uop_slices.h) go with free memories alone. */
+/* What counts as taking room in an accelerator's memory, and must fit into it for a uop to run there. */
 enum uop_sram {
     UOP_SRAM_ALL,    /* outputs, inputs with their halo, weights */
     UOP_SRAM_OUTPUT, /* outputs alone */
@@ -29,16 +28,30 @@ struct uop_needs {
     const uint64_t *room;  /* (n_uop) words that a uop takes while it runs: what counts of its output, inputs,
                             * weights */
     const bool *is_result; /* (n_uop) its output is one of the network */
+    /* (n_uop) it runs in slices (uop_slices.h), so it takes all room, reads no items and brings what it reads
+     * and makes to and from the DRAM by itself; NULL: none does. How, uop_streams_of says; else NULL. */
+    const bool *is_sliced;
+    const struct uop_stream *const *stream;
     uint64_t capacity_word; /* of each accelerator; UINT64_MAX: endless */
 };
 
 /* A plan of a memory takes some 100 bytes for each tile that a uop needs. */
 enum { UOP_USE_MAX = 1 << 24 };
 
+struct uop_stream;
+
 /* Memory from `arena`. DSE_NO_MEMORY; DSE_LIMIT: all uops together need more tiles than UOP_USE_MAX. */
 DSE_MUST_CHECK enum dse_status uop_needs_of(const struct uop_graph *graph, const struct kc_machine *machine,
                                             enum uop_sram sram, struct arena *arena, struct uop_needs *out,
                                             struct dse_error *err);
+
+/* Words of weights in a box of a layer. */
+uint64_t uop_weight_word(const struct uop_box *box, const struct kc_tile *whole);
+
+/* Words of a map that a tile of a layer reads by one of its sources: its windows, clipped to the map, seen
+ * through what is on the way. Of a second operand, its share of what all tiles read of that. */
+uint64_t uop_source_word(const struct uop_network *network, const struct uop_layer *of,
+                         const struct uop_source *source, const struct uop_box *box);
 
 /* Does a layer read the output of layer `layer`? Else it is one of the network's. */
 bool uop_is_read(const struct uop_network *network, uint32_t layer);

@@ -16,9 +16,6 @@ struct uop_shape {
     uint64_t n;
 };
 
-/* At most two sizes in each of four dimensions. */
-enum { UOP_SHAPE_MAX = 16 };
-
 /* What a cut that is clipped makes of `whole`, which has groups (g 1 at least): `shape` (UOP_SHAPE_MAX); how
  * many of these are set. */
 uint32_t uop_cut_shapes(const struct kc_tile *whole, struct uop_cut cut, struct uop_shape *shape);

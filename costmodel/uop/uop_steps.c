@@ -1,15 +1,18 @@
 /* Events in a heap: a uop or the DRAM's service ends, a message arrives. In each cycle first all of these,
- * then the steps that they have made ready, by number, then the DRAM chooses. */
+ * then the steps that they have made ready, by number, then the DRAM chooses. A uop in slices asks for the
+ * DRAM and runs from when that serves it. */
 #include "costmodel/uop/uop_steps.h"
 
 #include <string.h>
 
+#include "costmodel/uop/uop_stream.h"
 #include "costmodel/uop/uop_way.h"
 
 struct event {
     uint64_t cycle;
     uint32_t step;
-    uint32_t to; /* which of its destinations has it, or UOP_NONE: it ends */
+    uint32_t
+        to; /* which of its destinations has it, or UOP_NONE: it ends; of a RUN: the DRAM has done its part */
 };
 
 /* A heap of numbers, smallest first. */
@@ -173,6 +176,12 @@ static uint64_t byte_of(const struct run *run, const struct uop_step *s)
     return run->steps->word[s->item] * run->machine->word_byte;
 }
 
+/* Of a uop in slices; else NULL. */
+static const struct uop_stream *stream_of(const struct run *run, const struct uop_step *s)
+{
+    return s->kind == UOP_RUN && run->steps->stream ? run->steps->stream[s->item] : NULL;
+}
+
 /* What the DRAM has read sets out along the rows. */
 static void fetch(struct run *run, uint32_t step, uint64_t cycle)
 {
@@ -194,7 +203,10 @@ static void set_out(struct run *run, uint32_t step, uint64_t cycle)
     run->times->start[step] = cycle;
     switch ((enum uop_step_kind)s->kind) {
     case UOP_RUN:
-        event_put(run, (struct event){cycle + run->graph->uop[s->item].cycle, step, UOP_NONE});
+        if (stream_of(run, s))
+            number_put(&run->request, step);
+        else
+            event_put(run, (struct event){cycle + run->graph->uop[s->item].cycle, step, UOP_NONE});
         break;
     case UOP_SEND:
         for (uint32_t k = 0; k < s->n_to; k++) {
@@ -215,7 +227,9 @@ static void set_out(struct run *run, uint32_t step, uint64_t cycle)
 static void happen(struct run *run, const struct event *e)
 {
     const struct uop_step *s = &run->steps->step[e->step];
-    run->busy = run->busy && !(e->to == UOP_NONE && s->kind != UOP_RUN);
+    run->busy = run->busy && !((e->to == UOP_NONE) == (s->kind != UOP_RUN));
+    if (e->to != UOP_NONE && s->kind == UOP_RUN)
+        return;
     if (e->to == UOP_NONE && s->kind == UOP_READ)
         fetch(run, e->step, e->cycle);
     else if (e->to == UOP_NONE)
@@ -235,10 +249,17 @@ static void serve(struct run *run, uint64_t cycle)
         return;
     const uint32_t step = number_take(&run->request);
     const struct uop_step *s = &run->steps->step[step];
-    const uint64_t cycles = kc_dram_cycle(run->machine, run->steps->word[s->item], s->kind == UOP_WRITE);
-    if (s->kind == UOP_READ)
-        run->times->start[step] = cycle;
+    const struct uop_stream *stream = stream_of(run, s);
     run->busy = true;
+    if (s->kind != UOP_WRITE)
+        run->times->start[step] = cycle;
+    if (stream) {
+        uop_way_stream(&run->way, s->core, stream);
+        event_put(run, (struct event){cycle + stream->busy_cycle, step, 0});
+        event_put(run, (struct event){cycle + stream->cycle, step, UOP_NONE});
+        return;
+    }
+    const uint64_t cycles = kc_dram_cycle(run->machine, run->steps->word[s->item], s->kind == UOP_WRITE);
     event_put(run, (struct event){cycle + cycles, step, UOP_NONE});
 }
 
@@ -255,7 +276,7 @@ static enum dse_status run_init(struct run *run, struct arena *scratch, struct u
     uop_way_init(run->machine, scratch, link, &run->way);
     uint32_t n_to = n;
     for (uint32_t i = 0; i < n; i++)
-        n_to += run->steps->step[i].n_to;
+        n_to += run->steps->step[i].n_to + (stream_of(run, &run->steps->step[i]) ? 1u : 0u);
     run->event = arena_alloc_unset(scratch, n_to, sizeof *run->event);
     DSE_TRY(arena_check(scratch, "the times of a schedule", err));
     DSE_TRY(find_dependents(run, n_core, scratch, err));

@@ -3,10 +3,25 @@
 
 #include "costmodel/uop/uop_flits.h"
 #include "costmodel/uop/uop_links.h"
+#include "costmodel/uop/uop_stream.h"
 
 const char *const uop_transport_name[3] = {"ideal", "links", "flits"};
 const char *const uop_memory_name[2] = {"free", "dram"};
 const char *const uop_firing_name[3] = {"static", "dynamic", "rounds"};
+
+/* Of a uop in slices. */
+static void add_stream(const struct uop_stream *stream, uint64_t result_word, uint64_t finish,
+                       struct uop_dram_use *use)
+{
+    use->n_message += stream->n_read + stream->n_written;
+    use->read_word += stream->read_word;
+    use->received_word += stream->read_word;
+    use->written_word += stream->written_word;
+    use->sent_word += stream->written_word;
+    use->spilled_word += stream->written_word - result_word;
+    use->busy_cycle += stream->busy_cycle;
+    use->cycle = finish > use->cycle ? finish : use->cycle;
+}
 
 /* What passes between DRAM and mesh, and messages: as flits a SEND is one, else one to each core. */
 static void add_use(const struct uop_needs *needs, const struct kc_machine *machine,
@@ -18,6 +33,8 @@ static void add_use(const struct uop_needs *needs, const struct kc_machine *mach
     const uint64_t word = steps->word[s->item];
     switch ((enum uop_step_kind)s->kind) {
     case UOP_RUN:
+        if (steps->stream && steps->stream[s->item])
+            add_stream(steps->stream[s->item], needs->is_result[s->item] ? word : 0, finish, use);
         return;
     case UOP_SEND:
         use->n_message += is_tree ? 1 : s->n_to;
@@ -49,6 +66,7 @@ static enum dse_status run_dram(const struct uop_graph *graph, const struct kc_m
     struct uop_needs needs;
     struct uop_steps steps;
     DSE_TRY(uop_needs_of(graph, machine, setting->sram, scratch, &needs, err));
+    DSE_TRY(uop_streams_of(graph, machine, scratch, &needs, err));
     DSE_TRY(uop_memory_plan(graph, &needs, schedule, scratch, &steps, err));
     const struct uop_step_times times = {
         .start = arena_alloc_unset(scratch, steps.n_step, sizeof *times.start),
@@ -79,11 +97,12 @@ enum dse_status uop_setting_check(const struct uop_setting *setting, enum uop_fi
     if (setting->transport == UOP_FLITS && firing == UOP_ROUNDS)
         return dse_fail(err, DSE_BAD_INPUT,
                         "the simulator of flits has no rounds; firing=rounds takes transport=ideal or links");
-    if (setting->memory == UOP_DRAM && setting->sram == UOP_SRAM_SLICES)
+    if (setting->memory == UOP_DRAM && setting->sram == UOP_SRAM_SLICES && setting->transport != UOP_IDEAL)
         return dse_fail(
             err, DSE_BAD_INPUT,
-            "memory=dram plans what accelerators hold while a uop runs, which with sram=slices may "
-            "be more than they can; take sram=all or memory=free");
+            "with memory=dram uops in slices have all their words from the DRAM at once, which is "
+            "no message that transport=%s could time; take transport=ideal, sram=all or memory=free",
+            uop_transport_name[setting->transport]);
     if (setting->memory == UOP_DRAM && firing != UOP_STATIC)
         return dse_fail(err, DSE_BAD_INPUT,
                         "memory=dram plans ahead what accelerators hold, by the order of their lists, so it "

@@ -27,11 +27,12 @@ extern const char *const uop_firing_name[3];    /* by enum uop_firing: "static",
 struct uop_setting {
     enum uop_transport transport;
     enum uop_memory memory;
-    enum uop_sram sram;       /* with UOP_DRAM: what takes room; no slices then */
+    enum uop_sram sram;       /* with UOP_DRAM: what takes room */
     const atomic_int *cancel; /* may be NULL */
 };
 
-/* Do these go together? DSE_BAD_INPUT: rounds of flits; a DRAM without a static order, or with slices. */
+/* Do these go together? DSE_BAD_INPUT: rounds of flits; a DRAM without a static order, or with
+ * slices and messages that take time. */
 DSE_MUST_CHECK enum dse_status uop_setting_check(const struct uop_setting *setting, enum uop_firing firing,
                                                  struct dse_error *err);
 

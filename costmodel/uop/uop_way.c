@@ -87,3 +87,21 @@ uint64_t uop_way_store(struct uop_way *way, uint32_t from, uint64_t byte, uint64
             return cycle + flits;
     }
 }
+
+static void add(struct uop_link *link, uint64_t n, uint64_t byte)
+{
+    link->n_message += n;
+    link->byte += byte;
+}
+
+void uop_way_stream(struct uop_way *way, uint32_t core, const struct uop_stream *stream)
+{
+    const uint64_t word_byte = way->machine->word_byte;
+    for (uint32_t at = core;; at--) {
+        if (at < core)
+            add(&way->link[at * UOP_SIDES + UOP_EAST], stream->n_read, stream->read_word * word_byte);
+        add(&way->link[at * UOP_SIDES + UOP_WEST], stream->n_written, stream->written_word * word_byte);
+        if (at % way->machine->columns == 0)
+            return;
+    }
+}

@@ -4,6 +4,7 @@
 #define COSTMODEL_UOP_UOP_WAY_H
 
 #include "costmodel/uop/uop_mesh.h"
+#include "costmodel/uop/uop_stream.h"
 
 struct uop_way {
     const struct kc_machine *machine;
@@ -26,5 +27,9 @@ void uop_way_fetch(struct uop_way *way, const uint32_t *to, uint32_t n, uint64_t
 
 /* A message from a core along its row to the DRAM; returns when it is there. */
 uint64_t uop_way_store(struct uop_way *way, uint32_t from, uint64_t byte, uint64_t cycle);
+
+/* All that a uop in slices on a core has from the DRAM and to it, along its row; on links that take no
+ * time. */
+void uop_way_stream(struct uop_way *way, uint32_t core, const struct uop_stream *stream);
 
 #endif

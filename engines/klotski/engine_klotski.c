@@ -321,7 +321,7 @@ static enum dse_status bring_weights(struct state *state, const struct engine_co
     DSE_TRY(arena_check(scratch, "the times of a schedule", err));
     DSE_TRY(klotski_lists(start, core, graph->n_uop, n_core, scratch, &plan.schedule, err));
     const enum dse_status status =
-        uop_run(graph, &state->task.machine, &plan.schedule, &setting, scratch, &times, link, err);
+        uop_run(graph, &state->task.rough, &plan.schedule, &setting, scratch, &times, link, err);
     if (status == DSE_LIMIT) { /* worse than any that can be planned */
         *cycle = UNPLANNED_CYCLE;
         return DSE_OK;

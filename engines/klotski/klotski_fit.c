@@ -64,14 +64,13 @@ static uint64_t most_uops(double max_uops, uint32_t n_sample)
     return max_uops == KLOTSKI_MAX_UOPS_STANDARD ? GROWN_MAX : (uint64_t)fmin(max_uops * n_sample, UOP_MAX);
 }
 
-/* Where the fewest uops that fit are too many, they run in slices; a DRAM's plan has none. */
-static bool can_slice(enum uop_sram sram, enum uop_memory memory)
+/* Where the fewest uops that fit are too many, they run in slices; with a DRAM no message may take time. */
+static bool can_slice(enum uop_sram sram, enum uop_memory memory, enum uop_transport transport)
 {
-    return sram == UOP_SRAM_ALL && memory == UOP_FREE;
+    return sram == UOP_SRAM_ALL && (memory == UOP_FREE || transport == UOP_IDEAL);
 }
 
-/* May sums that leave a block be uops of their own (UOP_BLOCKS)? */
-static bool has_blocks(const struct network *network, enum uop_vector vector)
+bool klotski_has_blocks(const struct network *network, enum uop_vector vector)
 {
     return network->n_repeat != 0 && !network->unroll && vector != UOP_VECTOR;
 }
@@ -111,6 +110,7 @@ struct asked {
     enum uop_sums sums;
     enum uop_sram sram;
     enum uop_memory memory;
+    enum uop_transport transport;
 };
 
 enum verdict { TAKEN, NO_TILE, TOO_MANY, NO_PLAN };
@@ -147,12 +147,28 @@ static enum dse_status plan_as_searched(const struct asked *a, struct fewest *fe
     const struct engine_task *task = a->question->task;
     struct uop_network network = a->network;
     uint32_t n_sample;
-    if (has_option(a->question->engine, "max_uops") && has_blocks(task->network, network.vector) &&
+    if (has_option(a->question->engine, "max_uops") && klotski_has_blocks(task->network, network.vector) &&
         (double)fewest->n > a->max_uops) {
         DSE_TRY(uop_network_for(task->network, task->batch, UOP_BLOCKS, arena, &network, &n_sample, err));
         DSE_TRY(find_fewest(&network, &a->machine, a->sram, arena, fewest, err));
     }
     return find_plan(a, &network, fewest, arena, has, err);
+}
+
+static bool may_slice(const struct asked *a)
+{
+    return can_slice(a->sram, a->memory, a->transport);
+}
+
+/* The same in slices. */
+static enum dse_status plan_in_slices(const struct asked *a, struct arena *arena, bool *has,
+                                      struct dse_error *err)
+{
+    struct asked then = *a;
+    struct fewest fewest;
+    then.sram = UOP_SRAM_SLICES;
+    DSE_TRY(find_fewest(&a->network, &a->machine, then.sram, arena, &fewest, err));
+    return plan_as_searched(&then, &fewest, arena, has, err);
 }
 
 static enum dse_status judge(const struct asked *a, struct arena *arena, struct fewest *fewest,
@@ -161,9 +177,14 @@ static enum dse_status judge(const struct asked *a, struct arena *arena, struct 
     const uint64_t most = most_uops(a->max_uops, a->n_sample) / a->n_sample;
     bool has = true;
     DSE_TRY(find_fewest(&a->network, &a->machine, a->sram, arena, fewest, err));
-    const bool is_few = fewest->n <= most || (can_slice(a->sram, a->memory) && a->network.n_layer <= most);
-    if (fewest->misfit == a->network.n_layer && is_few && a->memory == UOP_DRAM)
+    const bool fits = fewest->misfit == a->network.n_layer, is_many = fewest->n > most;
+    const bool is_few = !is_many || (may_slice(a) && a->network.n_layer <= most);
+    if (fits && !is_many && a->memory == UOP_DRAM)
         DSE_TRY(plan_as_searched(a, fewest, arena, &has, err));
+    /* engines that search keep to sram where uops are few */
+    if (fits && is_few && a->memory == UOP_DRAM && may_slice(a) &&
+        (is_many || (!has && !has_option(a->question->engine, "sram"))))
+        DSE_TRY(plan_in_slices(a, arena, &has, err));
     *verdict = fewest->misfit < a->network.n_layer ? NO_TILE : !is_few ? TOO_MANY : has ? TAKEN : NO_PLAN;
     return DSE_OK;
 }
@@ -188,8 +209,9 @@ static enum dse_status advise(struct advice *advice, const struct asked *then, c
     return status;
 }
 
-/* Of the ways to pass over more of the memories the first that will do. */
-static enum dse_status advise_sram(struct advice *advice, const struct asked *asked, struct dse_error *err)
+/* Of the ways to pass over more of the memories the first that will do; with `in_slices` that one. */
+static enum dse_status advise_sram(struct advice *advice, const struct asked *asked, bool in_slices,
+                                   struct dse_error *err)
 {
     static const struct {
         enum uop_sram sram;
@@ -200,7 +222,9 @@ static enum dse_status advise_sram(struct advice *advice, const struct asked *as
     for (size_t i = 0; i < sizeof looser / sizeof looser[0] && advice->n == before; i++) {
         struct asked then = *asked;
         then.sram = looser[i].sram;
-        if (then.sram != asked->sram && (then.sram != UOP_SRAM_SLICES || then.memory == UOP_FREE))
+        const bool goes =
+            then.sram == UOP_SRAM_SLICES ? can_slice(UOP_SRAM_ALL, then.memory, then.transport) : !in_slices;
+        if (then.sram != asked->sram && goes)
             DSE_TRY(advise(advice, &then, looser[i].way, err));
     }
     return DSE_OK;
@@ -215,7 +239,7 @@ static enum dse_status find_advice(const struct asked *asked, enum verdict verdi
 {
     const struct engine *engine = asked->question->engine;
     struct asked then = *asked;
-    then.max_uops = (double)(can_slice(asked->sram, asked->memory) ? asked->network.n_layer : fewest->n);
+    then.max_uops = (double)(may_slice(asked) ? asked->network.n_layer : fewest->n);
     (void)snprintf(more, WAY_MAX, "max_uops=%.0f or more", then.max_uops);
     if (verdict == TOO_MANY && has_option(engine, "max_uops") && then.max_uops <= UOP_MAX)
         DSE_TRY(advise(advice, &then, more, err));
@@ -223,8 +247,12 @@ static enum dse_status find_advice(const struct asked *asked, enum verdict verdi
     then.sums = UOP_SUMS_REDUCE;
     if (verdict == NO_PLAN && has_option(engine, "sums") && asked->sums != UOP_SUMS_REDUCE)
         DSE_TRY(advise(advice, &then, "sums=reduce", err));
-    if (verdict != NO_PLAN && has_option(engine, "sram"))
-        DSE_TRY(advise_sram(advice, asked, err));
+    if (has_option(engine, "sram"))
+        DSE_TRY(advise_sram(advice, asked, verdict == NO_PLAN, err));
+    then = *asked;
+    then.transport = UOP_IDEAL;
+    if (asked->memory == UOP_DRAM && asked->transport != UOP_IDEAL) /* in slices */
+        DSE_TRY(advise(advice, &then, "transport=ideal", err));
     then = *asked;
     then.n_sample = 1;
     if (asked->n_sample > 1)
@@ -281,7 +309,7 @@ static enum dse_status refuse(const struct asked *a, enum verdict verdict, const
                         " uops at least for each of %u samples, which read more than the %d tiles that a "
                         "plan of memories has (memory=dram, sums=%s)%s",
                         name, fewest->n, a->n_sample, UOP_USE_MAX, uop_sums_name[a->sums], ways);
-    if (can_slice(a->sram, a->memory) || fewest->n == network->n_layer)
+    if (may_slice(a) || fewest->n == network->n_layer)
         return dse_fail(err, DSE_BAD_USAGE,
                         "network %s has %u layers with MACs, each a uop at least for each of %u samples, "
                         "more than %s%s",
@@ -324,7 +352,8 @@ static enum dse_status check_task(const struct engine_question *question, const 
                           .max_uops = option_or(question, "max_uops", KLOTSKI_MAX_UOPS_STANDARD),
                           .sums = (enum uop_sums)option_or(question, "sums", UOP_SUMS_CHAIN),
                           .sram = setting->sram,
-                          .memory = setting->memory};
+                          .memory = setting->memory,
+                          .transport = setting->transport};
     struct core_split node;
     struct fewest fewest;
     enum verdict verdict;
@@ -388,9 +417,9 @@ enum dse_status klotski_offer_fewest(struct engine_context *context, const struc
     return baseline_offer_atomic(context, task, &graph, plan, scratch, err);
 }
 
-/* How many uops there may be. With `may_slice` uops run in slices where memories ask for more than that.
+/* How many uops there may be. With `slices` uops run in slices where memories ask for more than that.
  * *is_enough: memories ask for no more than options say. */
-static enum dse_status choose_number(const struct klotski_task *task, bool may_slice, struct arena *arena,
+static enum dse_status choose_number(const struct klotski_task *task, bool slices, struct arena *arena,
                                      struct tile_rules *rules, bool *is_enough, struct dse_error *err)
 {
     const uint64_t most = rules->grows ? GROWN_MAX : rules->max_uops;
@@ -399,7 +428,7 @@ static enum dse_status choose_number(const struct klotski_task *task, bool may_s
     DSE_TRY(find_fewest(&task->network, &task->machine, is_asked ? UOP_SRAM_ALL : rules->sram, arena, &fewest,
                         err));
     *is_enough = !rules->grows || fewest.n * task->batch <= rules->max_uops;
-    if (may_slice && fewest.n > most / task->batch)
+    if (slices && fewest.n > most / task->batch)
         rules->sram = UOP_SRAM_SLICES;
     const uint64_t n = rules->sram == UOP_SRAM_SLICES ? task->network.n_layer : fewest.n;
     while (n * task->batch > rules->max_uops && klotski_more_uops(rules))
@@ -429,14 +458,17 @@ enum dse_status klotski_search_of(const struct engine_context *context, size_t f
     const struct engine_task *asked = engine_context_task(context);
     const struct network *network = asked->network;
     const enum uop_vector vector = klotski_vector(context, first + KLOTSKI_VECTOR);
+    const size_t network_at = first + KLOTSKI_N_RULES;
     const enum uop_memory memory =
-        (enum uop_memory)engine_context_option(context, first + KLOTSKI_N_RULES + KLOTSKI_MEMORY);
+        (enum uop_memory)engine_context_option(context, network_at + KLOTSKI_MEMORY);
+    const enum uop_transport transport =
+        (enum uop_transport)engine_context_option(context, network_at + KLOTSKI_TRANSPORT);
     bool is_enough;
     DSE_TRY(klotski_task_of(asked, vector, arena, task, err));
     *rules = klotski_rules(context, first, task);
-    const bool may_slice = !given && can_slice(rules->sram, memory);
-    DSE_TRY(choose_number(task, may_slice, arena, rules, &is_enough, err));
-    if (!is_enough && !given && has_blocks(network, vector)) {
+    const bool slices = !given && can_slice(rules->sram, memory, transport);
+    DSE_TRY(choose_number(task, slices, arena, rules, &is_enough, err));
+    if (!is_enough && !given && klotski_has_blocks(network, vector)) {
         klotski_task_free(task);
         DSE_TRY(klotski_task_of(asked, UOP_BLOCKS, arena, task, err));
         if (folds)

@@ -15,10 +15,10 @@ DSE_MUST_CHECK enum dse_status klotski_takes_task(const struct engine_question *
 
 /* What an engine searches, and by which rules: the options KLOTSKI_OPTIONS_RULES from number `first` on.
  * Where memories ask for more uops than there may be, these run in slices (rules.sram, task.machine.slices),
- * but with sram=output, memory=dram or where `given` (a partition is). Where max_uops is its default and the
- * whole network needs more, its sums that leave a block are uops of their own (UOP_BLOCKS) and, with `folds`,
- * blocks are searched once (task.fold, rules.times); not with `unroll: true`, nor where `given`. Memory from
- * `arena`. Errors of klotski_task_of. */
+ * but with sram=output, with memory=dram and messages that take time, or where `given` (a partition is).
+ * Where max_uops is its default and the whole network needs more, its sums that leave a block are uops of
+ * their own (UOP_BLOCKS) and, with `folds`, blocks are searched once (task.fold, rules.times); not with
+ * `unroll: true`, nor where `given`. Memory from `arena`. Errors of klotski_task_of. */
 DSE_MUST_CHECK enum dse_status klotski_search_of(const struct engine_context *context, size_t first,
                                                  bool folds, bool given, struct arena *arena,
                                                  struct klotski_task *task, struct tile_rules *rules,
@@ -36,6 +36,9 @@ DSE_MUST_CHECK enum dse_status klotski_offer_fewest(struct engine_context *conte
                                                     const struct klotski_task *task,
                                                     const struct tile_rules *rules, struct uop_plan *plan,
                                                     struct arena *scratch, struct dse_error *err);
+
+/* May sums that leave a block be uops of their own (UOP_BLOCKS)? */
+bool klotski_has_blocks(const struct network *network, enum uop_vector vector);
 
 /* Doubles max_uops where nothing has fitted; false: it is a limit. */
 bool klotski_more_uops(struct tile_rules *rules);

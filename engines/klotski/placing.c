@@ -115,7 +115,7 @@ enum dse_status placing_guess(struct placing *placing, struct uop_plan *plan, st
 {
     placing_lists(placing, &plan->schedule);
     const struct uop_setting setting = {plan->transport, plan->memory, plan->sram, NULL};
-    DSE_TRY(uop_run_guess(placing->graph, &placing->task->machine, &plan->schedule, &setting, scratch,
+    DSE_TRY(uop_run_guess(placing->graph, &placing->task->rough, &plan->schedule, &setting, scratch,
                           &placing->times, placing->link, err));
     *cycle = placing->times.cycle;
     return DSE_OK;

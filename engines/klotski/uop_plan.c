@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "costmodel/uop/uop_stream.h"
+
 const char *const uop_sums_name[3] = {"all", "chain", "reduce"};
 
 /* The first layer whose tiles, or slices of them, do not fit their accelerators; n_layer: all do. */
@@ -226,6 +228,7 @@ static enum dse_status find_bounds(const struct kc_machine *machine, const struc
         out->partition_bound_cycle = uop_partition_bound(network, machine, plan->batch);
     } else {
         DSE_TRY(uop_needs_of(&out->graph, machine, plan->sram, arena, &needs, err));
+        DSE_TRY(uop_streams_of(&out->graph, machine, arena, &needs, err));
         out->bound_cycle = uop_memory_bound(&out->graph, &needs, machine, arena);
         out->partition_bound_cycle = uop_memory_partition_bound(network, machine, plan->batch);
     }

@@ -23,8 +23,8 @@ void uop_fed_put(struct uop_fed *f, uint32_t n_tile, const uint64_t *tile_word, 
     f->first[n] = at;
     memcpy(f->word + n, tile_word, n_tile * sizeof *tile_word);
     memcpy(f->held, f->word, sizeof f->held);
-    f->needs =
-        (struct uop_needs){n + n_tile, f->word, f->held, f->first, f->item, f->room, f->is_result, capacity};
+    f->needs = (struct uop_needs){n + n_tile, f->word,      f->held, f->first, f->item,
+                                  f->room,    f->is_result, NULL,    NULL,     capacity};
 }
 
 void uop_fed_random(struct random_stream *rng, struct uop_fed *f)

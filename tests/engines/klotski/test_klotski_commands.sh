@@ -69,8 +69,9 @@ check 'uops in slices' code 0 "$DSE" map klotski dlrm -e klotski -o max_uops=99 
 cp "$folder/out" "$folder/sliced.yaml"
 check 'read back' code 0 "$DSE" eval klotski dlrm "$folder/sliced.yaml" --set 'SRAM.capacity=3600 B'
 check 'are counted' grep -q '^  slices ' "$folder/out"
-check 'but by the DRAM' code 2 "$DSE" eval klotski dlrm "$folder/sliced.yaml" --set 'SRAM.capacity=3600 B' -o memory=dram
-check 'which has no place for them' says 'take sram=all or memory=free'
+check 'also by the DRAM' code 0 "$DSE" eval klotski dlrm "$folder/sliced.yaml" --set 'SRAM.capacity=3600 B' -o memory=dram
+check 'with no messages' code 2 "$DSE" eval klotski dlrm "$folder/sliced.yaml" --set 'SRAM.capacity=3600 B' -o memory=dram -o transport=links
+check 'that take time' says 'take transport=ideal, sram=all or memory=free'
 
 # Pools as uops: 33 cycles of the convolution as below, then 2 x 2 x 4 values of 4 operations on 168 PEs.
 cat >"$folder/pool.yaml" <<'YAML'

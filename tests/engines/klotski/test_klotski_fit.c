@@ -67,6 +67,8 @@ static void test_max_uops_that_memories_do_not_let_be(void **state)
     schedule_run_set(&run, "max_uops", "19");
     check_answer(&run, NULL);
     schedule_run_set(&run, "memory", "dram");
+    check_answer(&run, NULL);
+    schedule_run_set(&run, "transport", "links"); /* which slices from the DRAM have not */
     check_answer(&run, "more than max_uops = 19; take max_uops=24 or more, ");
     schedule_run_set(&run, "max_uops", "40");
     check_answer(&run, NULL);
@@ -84,6 +86,8 @@ static void test_more_than_a_graph_has(void **state)
     check_answer(&run, NULL);
     schedule_run_set(&run, "sram", "all");
     schedule_run_set(&run, "memory", "dram");
+    check_answer(&run, NULL);
+    schedule_run_set(&run, "transport", "links");
     check_answer(&run, "more than 98000; take ");
     schedule_run_close(&run);
 }
@@ -139,8 +143,18 @@ static void test_every_way_out_is_one(void **state)
         {&engine_atomic, NETWORK("bert_base"), "6000 KiB", 1, {"max_uops", "50"}, 1},
         {&engine_atomic, NETWORK("bert_base"), "6000 KiB", 2, {"max_uops", "50"}, 1},
         {&engine_klotski, NETWORK("bert_base"), "64 KiB", 1, {"max_uops", "200", "sram", "output"}, 3},
-        {&engine_klotski, NETWORK("bert_base"), "64 KiB", 1, {"memory", "dram", "max_uops", "200"}, 3},
-        {&engine_tangram, NETWORK("gpt2_xl_prefill1024"), "16 KiB", 1, {"memory", "dram"}, 2},
+        {&engine_klotski,
+         NETWORK("bert_base"),
+         "64 KiB",
+         1,
+         {"memory", "dram", "max_uops", "200", "transport", "links"},
+         4},
+        {&engine_tangram,
+         NETWORK("gpt2_xl_prefill1024"),
+         "16 KiB",
+         1,
+         {"memory", "dram", "transport", "links"},
+         3},
         {&engine_atomic, NETWORK("resnet152"), "6000 KiB", 700, {NULL}, 1},
     };
     (void)state;

@@ -54,7 +54,8 @@ static void test_blocks_are_even(void **state)
         uint64_t all = 0, longest = 0, work[UOP_PLACED_CORE_MAX] = {0};
         uop_placed_random(&rng, &p, NULL);
         const uint32_t n_core = p.schedule.n_core;
-        const struct klotski_task task = {.machine = p.machine, .n_core = n_core, .batch = 1};
+        const struct klotski_task task = {
+            .machine = p.machine, .rough = p.machine, .n_core = n_core, .batch = 1};
         assert_int_equal(placing_new(&task, &p.small.graph, &p.arena, &placing, &err), DSE_OK);
         placing_blocks(&placing);
         for (uint32_t u = 0; u < p.small.graph.n_uop; u++) {
@@ -109,7 +110,8 @@ static void test_lists_keep_the_order(void **state)
         struct dse_error err;
         uint64_t cycle, again;
         uop_placed_random(&rng, &p, NULL);
-        const struct klotski_task task = {.machine = p.machine, .n_core = p.schedule.n_core, .batch = 1};
+        const struct klotski_task task = {
+            .machine = p.machine, .rough = p.machine, .n_core = p.schedule.n_core, .batch = 1};
         assert_int_equal(placing_new(&task, &p.small.graph, &p.arena, &placing, &err), DSE_OK);
         placing_blocks(&placing);
         check_lists(&p, &placing);
