@@ -156,11 +156,13 @@ static enum dse_status take_stage1(struct soma_allocator *a, struct dse_error *e
     arena_reset(&a->dlsa_arena);
     DSE_TRY(soma_price_lfa(a->search, &present->lfa, a->search->machine.buffer_byte, &a->dlsa_arena,
                            &present->schedule, &present->stage1, err));
+    present->price = present->stage1;
+    present->found = present->price.cost < INFINITY;
+    if (!present->found) /* its schedule may have been given up */
+        return DSE_OK;
     DSE_TRY(fused_evaluate(&present->schedule, &a->search->machine, &a->dlsa_arena, NULL, &result, err));
     present->stage1_buffer_average_byte = result.buffer_average_byte;
     present->stage1_buffer_average_compute_byte = result.buffer_average_compute_byte;
-    present->price = present->stage1;
-    present->found = present->price.cost < INFINITY;
     return DSE_OK;
 }
 

@@ -123,7 +123,7 @@ static void say_too_long(struct engine_context *context, const struct fused_sche
 /* A schedule that takes long to hand on, and there is no time left for it. */
 static bool is_given_up(const struct soma_task *task, const struct fused_schedule *fused)
 {
-    return fused->n_tile > SOMA_INSTANT_TILES && soma_context_is_over(&task->search.context);
+    return soma_context_gives_up(&task->search.context, fused->n_tile);
 }
 
 static bool is_better(struct engine_context *context, const struct soma_task *task,
@@ -469,6 +469,19 @@ static enum dse_status read_back(const struct soma_task *task, const struct engi
     return put_places(task, &fused, arena, again, err);
 }
 
+/* Longer texts take long to read. */
+enum { INSTANT_TEXT_BYTE = 1 << 20 };
+
+static enum dse_status read_on(const struct engine_task *task, const struct engine_schedule *found,
+                               struct dse_error *err)
+{
+    const atomic_int *cancel = task->budget.cancel;
+    return found->text_length > INSTANT_TEXT_BYTE && cancel &&
+                   atomic_load_explicit(cancel, memory_order_relaxed)
+               ? dse_fail(err, DSE_INTERRUPTED, "interrupted")
+               : DSE_OK;
+}
+
 enum dse_status soma_verify(const struct engine_task *task, const struct accounting *accounting,
                             const struct engine_schedule *found, struct arena *arena,
                             struct engine_schedule *again, struct dse_error *err)
@@ -476,16 +489,20 @@ enum dse_status soma_verify(const struct engine_task *task, const struct account
     struct soma_task *made = arena_alloc(arena, 1, sizeof *made);
     DSE_TRY(arena_check(arena, "the check of a schedule", err));
     struct soma_core_choice choice;
+    DSE_TRY(read_on(task, found, err));
     DSE_TRY(soma_core_read("schedule", found->text, found->text_length, &choice, err));
     struct engine_task patient =
         *task; /* what was found in time is checked to the end, unless it is cancelled */
     patient.budget = (struct engine_budget){0};
     struct soma_scheduled whole, scheduled;
+    DSE_TRY(read_on(task, found, err));
     DSE_TRY(soma_scheduled_network(task->network, task->batch, accounting->schedule->as_published, arena,
                                    &whole, err));
     DSE_TRY(soma_parts_read("schedule", found->text, found->text_length, &whole, arena, &scheduled, err));
     enum dse_status status = soma_task_prepare(&patient, &scheduled, accounting, choice, arena, made, err);
     made->search.context.cancel = task->budget.cancel;
+    if (status == DSE_OK)
+        status = read_on(task, found, err);
     if (status == DSE_OK)
         status = read_back(made, found, arena, again, err);
     soma_task_free(made);

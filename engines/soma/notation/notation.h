@@ -63,6 +63,12 @@ enum { SOMA_INSTANT_TILES = 1 << 16 };
 /* Whether schedules that take long are given up by now. */
 bool soma_context_is_over(const struct soma_context *context);
 
+/* Whether one of so many tiles is. */
+static inline bool soma_context_gives_up(const struct soma_context *context, uint64_t n_tile)
+{
+    return n_tile > SOMA_INSTANT_TILES && soma_context_is_over(context);
+}
+
 /* Why an LFA is not valid. */
 enum soma_fault {
     SOMA_OK,

@@ -42,7 +42,7 @@ bool soma_context_is_over(const struct soma_context *context)
 bool soma_maker_goes_on(struct soma_maker *maker, uint32_t n)
 {
     maker->n_made += n;
-    if (maker->n_made > SOMA_INSTANT_TILES && soma_context_is_over(maker->plan->context))
+    if (soma_context_gives_up(maker->plan->context, maker->n_made))
         *maker->fault = (struct soma_fault_info){SOMA_OVER, 0};
     return maker->fault->what != SOMA_OVER;
 }

@@ -292,7 +292,7 @@ static bool append_within(const struct soma_lfa_prices *prices, struct progress 
 {
     append(at, group);
     return at->buffer_max_byte <= buffer_limit && within_limits(prices, at) &&
-           (at->n_tile <= SOMA_INSTANT_TILES || !soma_context_is_over(&prices->search->context));
+           !soma_context_gives_up(&prices->search->context, at->n_tile);
 }
 
 /* Of a folded network segment by segment, blocks again and again: what the whole network takes with the

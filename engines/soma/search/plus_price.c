@@ -46,7 +46,7 @@ static enum dse_status parse(const struct soma_search *search, const struct soma
     struct soma_fault_info fault;
     *price = (struct soma_price){.cost = INFINITY};
     DSE_TRY(soma_parse(&search->context, lfa, arena, schedule, &fault, err));
-    if (fault.what == SOMA_OK)
+    if (fault.what == SOMA_OK && !soma_context_gives_up(&search->context, schedule->n_tile))
         price_bound(search, schedule, price);
     return DSE_OK;
 }

@@ -156,7 +156,7 @@ static uint32_t reserve(struct soma_prefetcher *p, uint32_t n_tensor)
 
 static bool is_given_up(const struct soma_prefetcher *p)
 {
-    return p->n_tile > SOMA_INSTANT_TILES && soma_context_is_over(&p->search->context);
+    return soma_context_gives_up(&p->search->context, p->n_tile);
 }
 
 enum dse_status soma_prefetcher_new(const struct fused_schedule *schedule, const struct soma_search *search,

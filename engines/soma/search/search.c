@@ -130,7 +130,7 @@ enum dse_status soma_price_lfa(const struct soma_search *search, const struct so
         schedule = &own;
     *price = (struct soma_price){.cost = INFINITY};
     DSE_TRY(soma_parse(&search->context, lfa, arena, schedule, &fault, err));
-    if (fault.what != SOMA_OK)
+    if (fault.what != SOMA_OK || soma_context_gives_up(&search->context, schedule->n_tile))
         return DSE_OK;
     machine.buffer_byte = buffer_limit;
     DSE_TRY(fused_evaluate(schedule, &machine, arena, NULL, &result, err));

@@ -6,11 +6,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "costmodel/fused/accounting_soma.h"
 #include "engines/soma/explain.h"
+#include "engines/soma/offer.h"
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/soma_metrics.h"
 #include "engines/soma/task.h"
@@ -226,6 +228,39 @@ static void test_no_schedule_of_very_many_tiles_is_made_in_haste(void **state)
     }
 }
 
+/* What was found is checked to the end when the search is cancelled, if that takes an instant; a text of more
+ * than a megabyte takes longer to read. */
+static void test_long_texts_are_not_checked_when_cancelled(void **state)
+{
+    enum { LONG_BYTE = 2 << 20 };
+    (void)state;
+    struct schedule_run r;
+    atomic_int cancel = 0;
+    schedule_run_open(&r, &engine_unfused, "tests/known/soma/tiny6.yaml", "8 MiB");
+    schedule_run_solve(&r);
+    assert_true(r.result.feasible);
+    const struct engine_schedule found = r.result.schedule;
+    char *text = arena_alloc(&r.arena, LONG_BYTE, 1);
+    (void)snprintf(text, LONG_BYTE, "%s#", found.text);
+    const size_t length = strlen(text);
+    memset(text + length, '-', LONG_BYTE - length);
+    r.task.budget.cancel = &cancel;
+    for (int longer = 0; longer < 2; longer++)
+        for (int cancelled = 0; cancelled < 2; cancelled++) {
+            struct engine_schedule again, given = found;
+            struct dse_error err = {0};
+            if (longer) {
+                given.text = text;
+                given.text_length = LONG_BYTE;
+            }
+            atomic_store(&cancel, cancelled);
+            engine_schedule_init(&again);
+            assert_int_equal(soma_verify(&r.task, &accounting_soma, &given, &r.arena, &again, &err),
+                             longer && cancelled ? DSE_INTERRUPTED : DSE_OK);
+        }
+    schedule_run_close(&r);
+}
+
 struct late {
     struct soma_task task;
     struct soma_unfused unfused;
@@ -287,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_schedule_of_very_many_tiles_is_made_in_haste),
         cmocka_unit_test(test_what_is_over_has_not_converged),
+        cmocka_unit_test(test_long_texts_are_not_checked_when_cancelled),
         cmocka_unit_test(test_unfused_says_who_has_a_schedule),
         cmocka_unit_test(test_unfused_is_what_tuned_tiles_give_and_others_are_no_worse),
         cmocka_unit_test(test_unfused_and_those_that_fuse_answer_without_any_time),
