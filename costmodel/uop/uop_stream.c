@@ -343,17 +343,25 @@ static enum dse_status stream_of(struct knowns *knowns, const struct uncut *uncu
 }
 
 static enum dse_status find_streams(const struct uop_graph *graph, const struct kc_machine *machine,
-                                    const bool *is_sliced, struct knowns *knowns, struct arena *trial,
-                                    struct arena *arena, const struct uop_stream **stream,
-                                    struct dse_error *err)
+                                    const bool *is_sliced, const atomic_int *cancel, struct knowns *knowns,
+                                    struct arena *trial, struct arena *arena,
+                                    const struct uop_stream **stream, struct dse_error *err)
 {
     const uint32_t per_sample = graph->n_uop / graph->n_sample;
+    uint64_t n_slice = 0;
     for (uint32_t u = 0; u < graph->n_uop; u++) {
         struct uncut uncut;
         if (u >= per_sample) { /* samples are alike */
             stream[u] = stream[u - per_sample];
         } else if (is_sliced[u]) {
+            if (cancel && atomic_load(cancel))
+                return dse_fail(err, DSE_INTERRUPTED, "interrupted");
             DSE_TRY(cut_uop(graph, machine, u, &uncut, err));
+            n_slice += uncut.n_slice;
+            if (n_slice > UOP_USE_MAX)
+                return dse_fail(err, DSE_LIMIT,
+                                "its uops run in more than %d slices; larger uops or memories have fewer",
+                                UOP_USE_MAX);
             DSE_TRY(stream_of(knowns, &uncut, trial, arena, &stream[u], err));
         }
     }
@@ -361,7 +369,8 @@ static enum dse_status find_streams(const struct uop_graph *graph, const struct 
 }
 
 enum dse_status uop_streams_of(const struct uop_graph *graph, const struct kc_machine *machine,
-                               struct arena *arena, struct uop_needs *needs, struct dse_error *err)
+                               const atomic_int *cancel, struct arena *arena, struct uop_needs *needs,
+                               struct dse_error *err)
 {
     struct knowns knowns = {.n = 0};
     struct arena trial;
@@ -371,7 +380,7 @@ enum dse_status uop_streams_of(const struct uop_graph *graph, const struct kc_ma
     DSE_TRY(arena_check(arena, "the slices of uops", err));
     arena_init(&trial);
     const enum dse_status status =
-        find_streams(graph, machine, needs->is_sliced, &knowns, &trial, arena, stream, err);
+        find_streams(graph, machine, needs->is_sliced, cancel, &knowns, &trial, arena, stream, err);
     arena_free(&trial);
     for (size_t i = 0; i < knowns.n; i++)
         arena_free(&knowns.at[i].arena);

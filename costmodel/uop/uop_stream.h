@@ -3,6 +3,8 @@
 #ifndef COSTMODEL_UOP_UOP_STREAM_H
 #define COSTMODEL_UOP_UOP_STREAM_H
 
+#include <stdatomic.h>
+
 #include "costmodel/uop/uop_needs.h"
 
 /* Of one uop. */
@@ -15,10 +17,11 @@ struct uop_stream {
 
 /* Fills needs->stream for the uops that needs->is_sliced says, if any: the plan (uop_memory_plan) and times
  * of their slices on one accelerator that is empty before and after, maps in the DRAM. Uops that are alike
- * are planned once. Memory from `arena`. DSE_LIMIT: the slices of a uop read more tiles than UOP_USE_MAX;
- * errors of uop_tile_cycle and uop_memory_plan. */
+ * are planned once. Memory from `arena`. DSE_LIMIT: the slices of a uop read more tiles than UOP_USE_MAX, or
+ * those of a sample are more; DSE_INTERRUPTED soon after `cancel` (may be NULL) is set; errors of
+ * uop_tile_cycle and uop_memory_plan. */
 DSE_MUST_CHECK enum dse_status uop_streams_of(const struct uop_graph *graph, const struct kc_machine *machine,
-                                              struct arena *arena, struct uop_needs *needs,
-                                              struct dse_error *err);
+                                              const atomic_int *cancel, struct arena *arena,
+                                              struct uop_needs *needs, struct dse_error *err);
 
 #endif

@@ -66,7 +66,7 @@ static enum dse_status run_dram(const struct uop_graph *graph, const struct kc_m
     struct uop_needs needs;
     struct uop_steps steps;
     DSE_TRY(uop_needs_of(graph, machine, setting->sram, scratch, &needs, err));
-    DSE_TRY(uop_streams_of(graph, machine, scratch, &needs, err));
+    DSE_TRY(uop_streams_of(graph, machine, setting->cancel, scratch, &needs, err));
     DSE_TRY(uop_memory_plan(graph, &needs, schedule, scratch, &steps, err));
     const struct uop_step_times times = {
         .start = arena_alloc_unset(scratch, steps.n_step, sizeof *times.start),

@@ -115,6 +115,22 @@ struct asked {
 
 enum verdict { TAKEN, NO_TILE, TOO_MANY, NO_PLAN };
 
+/* Are the slices of all layers few enough for their plans? Uops that are no whole layers have about as
+ * many. */
+static bool are_slices_few(const struct asked *a, const struct uop_network *network)
+{
+    const bool is_whole = !has_option(a->question->engine, "max_uops");
+    uint64_t sum = 0;
+    for (uint32_t l = 0; l < network->n_layer && sum <= UOP_USE_MAX; l++) {
+        const struct uop_layer *of = &network->layer[l];
+        struct uop_cut cut;
+        (void)uop_slice_cut(&a->machine, &of->whole, &cut);
+        const uint64_t n = uop_cut_count(&of->whole, cut);
+        sum += n > UOP_USE_MAX / (is_whole ? 3 + of->n_source : 1) ? UOP_USE_MAX + UINT64_C(1) : n;
+    }
+    return sum <= UOP_USE_MAX;
+}
+
 /* Can memories be planned for the fewest uops? Of n uops a sample there are at most n n / 2 edges. */
 static enum dse_status find_plan(const struct asked *a, const struct uop_network *network,
                                  const struct fewest *fewest, struct arena *arena, bool *has,
@@ -128,8 +144,9 @@ static enum dse_status find_plan(const struct asked *a, const struct uop_network
     DSE_TRY(arena_check(arena, "the uops of layers", err));
     unpriced.pricer = (struct uop_pricer){.cost = price_nothing};
     enum dse_status status = uop_layout_of(network, fewest->cut, a->sums, a->n_sample, layer, &n_uop, err);
-    *has = status == DSE_OK && n_uop / a->n_sample * (n_uop / 2 + 3) <= UOP_USE_MAX;
-    if (*has)
+    const bool are_few = a->sram != UOP_SRAM_SLICES || are_slices_few(a, network);
+    *has = status == DSE_OK && are_few && n_uop / a->n_sample * (n_uop / 2 + 3) <= UOP_USE_MAX;
+    if (*has || !are_few)
         return DSE_OK;
     if (status == DSE_OK)
         status = uop_graph_within(network, &unpriced, fewest->cut, a->sums, a->n_sample, UOP_USE_MAX, arena,
@@ -147,8 +164,9 @@ static enum dse_status plan_as_searched(const struct asked *a, struct fewest *fe
     const struct engine_task *task = a->question->task;
     struct uop_network network = a->network;
     uint32_t n_sample;
-    if (has_option(a->question->engine, "max_uops") && klotski_has_blocks(task->network, network.vector) &&
-        (double)fewest->n > a->max_uops) {
+    const bool is_more = has_option(a->question->engine, "max_uops") ? (double)fewest->n > a->max_uops
+                                                                     : a->sram == UOP_SRAM_SLICES;
+    if (is_more && klotski_has_blocks(task->network, network.vector)) {
         DSE_TRY(uop_network_for(task->network, task->batch, UOP_BLOCKS, arena, &network, &n_sample, err));
         DSE_TRY(find_fewest(&network, &a->machine, a->sram, arena, fewest, err));
     }

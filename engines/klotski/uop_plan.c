@@ -219,7 +219,8 @@ static enum dse_status add_traffic(const struct kc_machine *machine, const struc
 }
 
 static enum dse_status find_bounds(const struct kc_machine *machine, const struct uop_plan *plan,
-                                   struct arena *arena, struct uop_outcome *out, struct dse_error *err)
+                                   const atomic_int *cancel, struct arena *arena, struct uop_outcome *out,
+                                   struct dse_error *err)
 {
     const struct uop_network *network = out->graph.network;
     struct uop_needs needs;
@@ -228,7 +229,7 @@ static enum dse_status find_bounds(const struct kc_machine *machine, const struc
         out->partition_bound_cycle = uop_partition_bound(network, machine, plan->batch);
     } else {
         DSE_TRY(uop_needs_of(&out->graph, machine, plan->sram, arena, &needs, err));
-        DSE_TRY(uop_streams_of(&out->graph, machine, arena, &needs, err));
+        DSE_TRY(uop_streams_of(&out->graph, machine, cancel, arena, &needs, err));
         out->bound_cycle = uop_memory_bound(&out->graph, &needs, machine, arena);
         out->partition_bound_cycle = uop_memory_partition_bound(network, machine, plan->batch);
     }
@@ -271,7 +272,7 @@ enum dse_status uop_plan_evaluate(const struct uop_network *network, const struc
     out->link = arena_alloc_unset(arena, (size_t)n_core * UOP_SIDES, sizeof *out->link);
     DSE_TRY(arena_check(arena, "the times of a schedule", err));
     out->path_cycle = uop_asap(&out->graph, 0, out->graph.n_uop, out->times.start);
-    DSE_TRY(find_bounds(&at, plan, arena, out, err));
+    DSE_TRY(find_bounds(&at, plan, cancel, arena, out, err));
     const struct uop_setting setting = {plan->transport, plan->memory, plan->sram, cancel};
     enum dse_status status =
         uop_run(&out->graph, &at, &plan->schedule, &setting, arena, &out->times, out->link, &why);

@@ -73,7 +73,7 @@ static void run(struct ran *r, const struct kc_machine *machine, const struct uo
     if (status == DSE_OK)
         status = uop_needs_of(&r->graph, &at, sram, &r->arena, &r->needs, &err);
     if (status == DSE_OK)
-        status = uop_streams_of(&r->graph, &at, &r->arena, &r->needs, &err);
+        status = uop_streams_of(&r->graph, &at, NULL, &r->arena, &r->needs, &err);
     assert_int_equal(status, DSE_OK);
     deal(r, at.columns * at.rows, rng);
     r->times.start = arena_alloc(&r->arena, r->graph.n_uop, sizeof *r->times.start);

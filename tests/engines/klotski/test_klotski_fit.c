@@ -155,6 +155,8 @@ static void test_every_way_out_is_one(void **state)
          1,
          {"memory", "dram", "transport", "links"},
          3},
+        {&engine_tangram, NETWORK("gpt2_xl_prefill1024"), "1 KiB", 1, {"memory", "dram"}, 2},
+        {&engine_klotski, NETWORK("gpt2_xl_prefill1024"), "1 KiB", 1, {"memory", "dram"}, 2},
         {&engine_atomic, NETWORK("resnet152"), "6000 KiB", 700, {NULL}, 1},
     };
     (void)state;
@@ -185,6 +187,9 @@ static void test_more_than_a_plan_of_memories_has(void **state)
     check_answer(&run, NULL);
     run.task.batch = 2;
     check_answer(&run, "more than the 16777216 tiles that a plan of memories has");
+    schedule_run_set(&run, "sram", "slices");
+    check_answer(&run, NULL);
+    schedule_run_set(&run, "sram", "all");
     schedule_run_set(&run, "sums", "reduce");
     check_answer(&run, NULL);
     schedule_run_close(&run);
