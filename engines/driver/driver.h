@@ -63,6 +63,9 @@ bool engine_context_evaluate(struct engine_context *context, const struct mappin
  * and never becomes the best. False when it does not fit. */
 bool engine_context_try(struct engine_context *context, const struct mapping *mapping, double *cost);
 
+/* `n` trials were part of the search after all: as many evaluations more. */
+void engine_context_trials_count(struct engine_context *context, uint64_t n);
+
 /* The evaluation of the mapping priced last; valid after engine_context_evaluate has returned true. */
 const struct evaluation *engine_context_last(const struct engine_context *context);
 

@@ -229,6 +229,11 @@ bool engine_context_try(struct engine_context *context, const struct mapping *ma
     return true;
 }
 
+void engine_context_trials_count(struct engine_context *context, uint64_t n)
+{
+    context->result->n_evaluation += n;
+}
+
 const struct evaluation *engine_context_last(const struct engine_context *context)
 {
     return &context->last;

@@ -1,6 +1,6 @@
-/* Values and lower bounds that one search leaves to later ones of the same run: cells of a sweep ask for many
- * again. Which are there depends on what has run before, so a search uses them only to leave out work that
- * would have had the same outcome. Thread-safe. */
+/* Values, lower bounds and mappings that one search leaves to later ones of the same run: cells of a sweep ask
+ * for many again. Which are there depends on what has run before, so a search uses them only to leave out work
+ * that would have had the same outcome. Thread-safe. */
 #ifndef ENGINES_DRIVER_KNOWN_BOUNDS_H
 #define ENGINES_DRIVER_KNOWN_BOUNDS_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "costmodel/model/mapping.h"
 
 struct known_bounds;
 
@@ -18,8 +19,8 @@ struct known_key {
     uint64_t hash, check;
 };
 
-/* An empty table of `most` bounds, a power of two from 256 on (24 bytes each, taken as they come); what comes
- * later takes the place of others. Release with known_bounds_free (NULL is fine). DSE_NO_MEMORY. */
+/* A place for `most` bounds, a power of two from 4096 on (24 bytes each, taken as they come), and for a mapping
+ * to 512 of these (a kB or two); what comes later takes the place of others. Release with known_bounds_free (NULL is fine). DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status known_bounds_new(uint32_t most, struct known_bounds **known,
                                                 struct dse_error *err);
 void known_bounds_free(struct known_bounds *known);
@@ -33,5 +34,18 @@ struct known_bound known_bounds_get(struct known_bounds *known, struct known_key
 
 /* It is `bound` at least, which is above 0, or exactly that. */
 void known_bounds_raise(struct known_bounds *known, struct known_key key, struct known_bound bound);
+
+/* What a part of a search has come to. */
+struct known_mapping {
+    uint64_t n_evaluation, n_draw; /* that it took */
+    double cost, tie;
+    struct mapping mapping;
+};
+
+/* Is it known? Levels of `found` beyond the mapping's are left alone. `known` may be NULL: then nothing is. */
+bool known_mappings_get(struct known_bounds *known, struct known_key key, struct known_mapping *found);
+
+/* Keep a copy, if there is memory for it. */
+void known_mappings_keep(struct known_bounds *known, struct known_key key, const struct known_mapping *found);
 
 #endif

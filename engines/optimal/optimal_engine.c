@@ -11,50 +11,18 @@
 #include "costmodel/loopnest/accounting_timeloop.h"
 #include "engines/baseline/baseline.h"
 #include "engines/driver/engine_fit.h"
-#include "engines/mapspace/mapspace_move.h"
 #include "engines/mapspace/mapspace_project.h"
 #include "engines/optimal/optimal_search.h"
 #include "engines/optimal/row_bound.h"
 
 enum { OPTION_STARTS, OPTION_BYPASS, N_OPTION };
-enum { STEP_BLOCKS = 200, STEP_SPREADS = 20000, SPREAD_ROOM = 1024 };
+enum { STEP_SPREADS = 20000, SPREAD_ROOM = 1024 };
 
 static const struct engine_option option[N_OPTION] = {
     {"starts", "descents that look for a mapping to beat before the proof begins; 0: one random mapping",
      "descent", OPTION_INTEGER, 6, 0, 1e6, NULL},
     BASELINE_OPTION_BYPASS,
 };
-
-/* ---------------------------------------- start */
-
-static void start_step(struct optimal_search *state)
-{
-    struct misfit_info fit;
-    const uint64_t n = (uint64_t)engine_context_option(state->context, OPTION_STARTS);
-    for (uint32_t i = 0; i < STEP_BLOCKS && engine_context_left(state->context) > 0; i++) {
-        if (state->descending) {
-            state->descending = descent_block(&state->descent, price_memo_price, &state->memo);
-            continue;
-        }
-        if (state->n_start > n || (state->n_start == n && n > 0)) {
-            state->phase = PHASE_SPREADS;
-            return;
-        }
-        uint64_t n_rejected = 0;
-        const bool valid =
-            mapspace_draw(state->space, &state->stream, &state->now.mapping, &n_rejected, &fit);
-        engine_context_reject(state->context, n_rejected, valid ? NULL : &fit);
-        if (valid && n > 0 && state->n_start % 2 == 0)
-            mapspace_pour(state->space, &state->stream, &state->now.mapping);
-        state->n_start++;
-        if (!valid ||
-            !price_memo_price(&state->memo, &state->now.mapping, &state->now.cost, &state->now.tie) || n == 0)
-            continue;
-        descent_start(&state->descent, state->space, &state->now.mapping, state->now.cost, state->now.tie,
-                      &state->stream);
-        state->descending = true;
-    }
-}
 
 /* ---------------------------------------- spreads */
 
@@ -184,12 +152,10 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
     const struct problem *problem = engine_context_problem(context);
     const struct engine_task *task = engine_context_task(context);
     state->context = context;
-    state->stream = engine_context_stream(context, RANDOM_INIT);
     DSE_TRY(engine_context_mapspace(context, engine_context_option(context, OPTION_BYPASS) != 0,
                                     &state->space, err));
     if (mapspace_is_empty(state->space))
         return DSE_OK;
-    DSE_TRY(price_memo_new(&state->memo, context, arena, err));
     const struct mapspace_constraints *constraints = constraints_of(task);
     DSE_TRY(optimal_model_new(problem, task->architecture, constraints, arena, &state->model, err));
     state->n_choice = 1;
@@ -205,6 +171,7 @@ static enum dse_status optimal_init(void *memory, struct engine_context *context
         task->cycle_limit ? (double)task->cycle_limit - (double)state->model.latency : INFINITY;
     state->n_price = optimal_prices(state->model.arch, state->price);
     optimal_known_begin(state);
+    optimal_start_begin(state, (uint64_t)engine_context_option(context, OPTION_STARTS), state->n_choice);
     DSE_TRY(optimal_spreads_init(&state->spreads, &state->model, err));
     DSE_TRY(optimal_menu_new(&state->model, arena, &state->menu, err));
     if (!constraints)
@@ -233,7 +200,9 @@ static enum dse_status optimal_step_engine(void *memory, struct engine_context *
     struct optimal_search *state = memory;
     (void)context;
     if (state->phase == PHASE_START) {
-        start_step(state);
+        bool over;
+        DSE_TRY(optimal_start_step(state, &over, err));
+        state->phase = over ? PHASE_SPREADS : PHASE_START;
         return DSE_OK;
     }
     return state->phase == PHASE_SPREADS ? spreads_step(state, err) : optimal_proof_step(state, stop, err);
@@ -242,8 +211,9 @@ static enum dse_status optimal_step_engine(void *memory, struct engine_context *
 /* What is certain when the search ends: no spread that is left has a mapping below its bound. */
 static enum dse_status optimal_finish(void *memory, struct engine_context *context, struct dse_error *err)
 {
-    const struct optimal_search *state = memory;
+    struct optimal_search *state = memory;
     (void)err;
+    optimal_start_finish(state);
     if (state->phase != PHASE_START && state->phase != PHASE_SPREADS)
         engine_context_bound(context, optimal_proof_bound(state));
     return DSE_OK;

@@ -18,8 +18,6 @@ void optimal_known_begin(struct optimal_search *state)
     const struct engine_task *task = engine_context_task(state->context);
     struct architecture arch = *state->model.arch;
     struct hash_state hash;
-    if (!task->known || state->model.constraints || optimal_most_masks(&state->model) > OPTIMAL_MASK_MAX)
-        return;
     for (uint32_t l = 0; l < arch.n_level; l++) {
         arch.level[l].read_bandwidth_word_per_cycle = INFINITY;
         arch.level[l].write_bandwidth_word_per_cycle = INFINITY;
@@ -28,8 +26,9 @@ void optimal_known_begin(struct optimal_search *state)
     hash_begin(&hash);
     hash_u64(&hash, problem_hash(state->model.problem));
     hash_u64(&hash, architecture_hash(&arch));
-    state->known = task->known;
     state->known_as = hash_end(&hash);
+    if (!state->model.constraints && optimal_most_masks(&state->model) <= OPTIMAL_MASK_MAX)
+        state->known = task->known;
 }
 
 /* All that the price of a hop to the spread's places follows from. */

@@ -36,17 +36,24 @@ struct optimal_delays {
     double from, to;
 };
 
-struct optimal_search {
-    struct engine_context *context;
-    const struct mapspace *space;
-    enum optimal_phase phase;
-    /* start */
+/* The search for a mapping to beat. */
+struct optimal_start {
+    uint64_t n_most, n; /* descents, and those that have begun */
+    bool shared;        /* they go by what mappings cost if no bandwidth is limited */
+    bool descending;
     struct random_stream stream;
     struct price_memo memo;
     struct descent descent;
     struct priced_mapping now;
-    uint64_t n_start;
-    bool descending;
+    struct known_key key;       /* of what the shared descents come to */
+    struct known_mapping found; /* so far; no levels: none */
+};
+
+struct optimal_search {
+    struct engine_context *context;
+    const struct mapspace *space;
+    enum optimal_phase phase;
+    struct optimal_start start;
     /* proof */
     struct optimal_model model;
     struct optimal_price price[OPTIMAL_PRICE_MAX];
@@ -102,6 +109,14 @@ double optimal_quick_cost(const struct optimal_search *state, const struct optim
  * not be. `*valid`: every tensor is kept somewhere. */
 DSE_MUST_CHECK enum dse_status optimal_choose_keeps(struct optimal_search *state, uint32_t choice,
                                                     bool *valid, struct dse_error *err);
+
+/* The start (optimal_start.c): begin once, when it is known what the machine is without bandwidths; `space`
+ * says what else the map space depends on. `*over`: the best is the one to beat, if there is any. Finish when
+ * the search ends. DSE_NO_MEMORY. */
+void optimal_start_begin(struct optimal_search *state, uint64_t n_descent, uint64_t space);
+DSE_MUST_CHECK enum dse_status optimal_start_step(struct optimal_search *state, bool *over,
+                                                  struct dse_error *err);
+void optimal_start_finish(struct optimal_search *state);
 
 /* What other cells of a sweep have found (optimal_known.c). Begin once; when the task has no such table, or
  * it would not be safe, all these do nothing. */

@@ -1,5 +1,5 @@
-/* The table of lower bounds: what is raised is found, the highest counts, other keys never are, and what no
- * longer fits takes the place of others. By several threads. */
+/* The tables of lower bounds and mappings: what is raised or kept is found, the highest bound counts, other
+ * keys never are, and what no longer fits takes the place of others. By several threads. */
 #include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static void test_the_highest_is_found(void **state)
     (void)state;
     struct known_bounds *known;
     struct dse_error err;
-    assert_int_equal(known_bounds_new(256, &known, &err), DSE_OK);
+    assert_int_equal(known_bounds_new(4096, &known, &err), DSE_OK);
     assert_true(known_bounds_get(known, key_of(1)).bound == 0);
     known_bounds_raise(known, key_of(1), (struct known_bound){2, false});
     known_bounds_raise(known, key_of(1), (struct known_bound){5, false});
@@ -39,7 +39,7 @@ static void test_the_highest_is_found(void **state)
 static void test_a_full_table_keeps_what_is_right(void **state)
 {
     (void)state;
-    enum { N = 100000, ROOM = 1024 };
+    enum { N = 100000, ROOM = 4096 };
     struct known_bounds *known;
     struct dse_error err;
     uint32_t n_kept = 0, n_wrong = 0;
@@ -60,11 +60,43 @@ static void test_a_full_table_keeps_what_is_right(void **state)
     known_bounds_free(known);
 }
 
+/* Of 1,000 mappings a table with places for 8 keeps some, each of them right. */
+static void test_mappings_are_kept(void **state)
+{
+    (void)state;
+    enum { N = 1000, ROOM = 4096, N_PLACE = ROOM / 512 };
+    struct known_bounds *known;
+    struct known_mapping found;
+    struct dse_error err;
+    uint32_t n_kept = 0, n_wrong = 0;
+    assert_int_equal(known_bounds_new(ROOM, &known, &err), DSE_OK);
+    assert_false(known_mappings_get(NULL, key_of(1), &found));
+    assert_false(known_mappings_get(known, key_of(1), &found));
+#pragma omp parallel for num_threads(4) reduction(+ : n_wrong) private(found)
+    for (uint64_t i = 0; i < N; i++) {
+        const struct known_mapping one = {.n_evaluation = i, .cost = 2.0 * (double)i, .mapping.n_level = 3};
+        known_mappings_keep(known, key_of(i), &one);
+        n_wrong += known_mappings_get(known, key_of(i / 2), &found) && found.n_evaluation != i / 2;
+    }
+    for (uint64_t i = 0; i < N; i++) {
+        const struct known_key half = {key_of(i).hash, key_of(i + 1).check};
+        n_wrong += known_mappings_get(known, half, &found);
+        if (!known_mappings_get(known, key_of(i), &found))
+            continue;
+        n_kept++;
+        n_wrong += found.n_evaluation != i || found.cost != 2.0 * (double)i || found.mapping.n_level != 3;
+    }
+    assert_int_equal(n_wrong, 0);
+    assert_int_equal(n_kept, N_PLACE);
+    known_bounds_free(known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_highest_is_found),
         cmocka_unit_test(test_a_full_table_keeps_what_is_right),
+        cmocka_unit_test(test_mappings_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,8 @@ static void test_what_is_known_changes_nothing(void **state)
             assert_int_equal(engine_case_solve("optimal", setting, 2, &problem, &arch, task, &found, &err),
                              DSE_OK);
             assert_int_equal(alone.feasible, found.feasible);
-            if (alone.n_evaluation != found.n_evaluation || alone.stop != found.stop)
+            if (alone.n_evaluation != found.n_evaluation || alone.n_draw != found.n_draw ||
+                alone.stop != found.stop)
                 fail_msg("case %llu, cell %u: %llu evaluations alone, %llu else", (unsigned long long)i, cell,
                          (unsigned long long)alone.n_evaluation, (unsigned long long)found.n_evaluation);
             if (!alone.feasible)
