@@ -61,6 +61,18 @@ static void number_nodes(struct lattice *lattice, const uint32_t *far)
     }
 }
 
+/* Memory for n nodes. */
+static enum dse_status make_room(struct arena *arena, uint32_t n, struct lattice *out, struct dse_error *err)
+{
+    for (uint32_t d = 0; d < out->n_dim; d++) {
+        out->extent[d] = arena_alloc_unset(arena, n, sizeof *out->extent[d]);
+        out->part[d] = arena_alloc_unset(arena, n, sizeof *out->part[d]);
+    }
+    out->whole = arena_alloc_unset(arena, n, sizeof *out->whole);
+    out->volume = arena_alloc_unset(arena, n, sizeof *out->volume);
+    return arena_check(arena, "a lattice of tiles", err);
+}
+
 enum dse_status lattice_new(const struct problem *problem, struct arena *arena, struct lattice *out,
                             struct dse_error *err)
 {
@@ -72,15 +84,16 @@ enum dse_status lattice_new(const struct problem *problem, struct arena *arena, 
             stride[out->n_axis] = n;
             n *= out->axis[out->n_axis++].count + 1;
         }
-    for (uint32_t d = 0; d < problem->n_dim; d++) {
-        out->extent[d] = arena_alloc_unset(arena, n, sizeof *out->extent[d]);
-        out->part[d] = arena_alloc_unset(arena, n, sizeof *out->part[d]);
-    }
-    out->whole = arena_alloc_unset(arena, n, sizeof *out->whole);
-    out->volume = arena_alloc_unset(arena, n, sizeof *out->volume);
-    DSE_TRY(arena_check(arena, "a lattice of tiles", err));
+    DSE_TRY(make_room(arena, n, out, err));
     number_nodes(out, stride);
     return DSE_OK;
+}
+
+enum dse_status lattice_room(const struct lattice *whole, struct arena *arena, struct lattice *out,
+                             struct dse_error *err)
+{
+    *out = (struct lattice){.n_dim = whole->n_dim};
+    return make_room(arena, whole->n, out, err);
 }
 
 void lattice_divide(const struct lattice *whole, const uint32_t *factor, struct lattice *out)

@@ -36,7 +36,11 @@ double lattice_size(const struct problem *problem);
 DSE_MUST_CHECK enum dse_status lattice_new(const struct problem *problem, struct arena *arena,
                                            struct lattice *out, struct dse_error *err);
 
-/* Make `out`, which lattice_new has made for the same problem, the lattice of the bounds divided by `factor`
+/* Room for any lattice_divide of `whole`, which has not been made yet. The same. */
+DSE_MUST_CHECK enum dse_status lattice_room(const struct lattice *whole, struct arena *arena,
+                                            struct lattice *out, struct dse_error *err);
+
+/* Make `out`, which lattice_room has made room in, the lattice of the bounds divided by `factor`
  * (n_dim), which divide them. `whole` is left alone. */
 void lattice_divide(const struct lattice *whole, const uint32_t *factor, struct lattice *out);
 

@@ -139,8 +139,9 @@ enum dse_status optimal_fits(struct optimal_model *model, uint32_t l, uint8_t ke
         extents = arena_alloc_unset(model->arena, 1, sizeof *extents);
     }
     DSE_TRY(arena_check(model->arena, "the tiles that fit a level", err));
+    const bool all = usable == ARCH_UNLIMITED && least <= 0;
     for (uint32_t node = 0; node < lattice->n; node++) {
-        const uint64_t words = kept_words(model, keep, node);
+        const uint64_t words = all ? 0 : kept_words(model, keep, node);
         fits[node] = words <= usable && (double)words >= least;
     }
     for (uint32_t d = 0; model->constraints && d < lattice->n_dim; d++) {

@@ -139,8 +139,9 @@ static void add_delivery(const struct optimal_model *model, const struct optimal
         const double groups = (int)t == model->window && sure && !optimal_is_alone(model, l, t)
                                   ? groups_at(model, spread, l, t, node)
                                   : spread->groups[l][t];
-        add_network(model, spread, price, l, t, gain, groups, optimal_hops(model, spread, l, t, sure, node),
-                    toll);
+        if (price.joule > 0)
+            add_network(model, spread, price, l, t, gain, groups,
+                        optimal_hops(model, spread, l, t, sure, node), toll);
         gain *= groups;
     }
     add_counts(model, spread, price, to, (struct counted){gain, output ? spread->partition[to] : 0},

@@ -39,7 +39,7 @@ enum dse_status optimal_sweep_new(const struct optimal_model *model, struct aren
     sweep->model = model;
     sweep->arena = arena;
     sweep->most_masks = OPTIMAL_MASK_MAX;
-    DSE_TRY(lattice_new(model->problem, arena, &sweep->tiles, err));
+    DSE_TRY(lattice_room(&model->lattice, arena, &sweep->tiles, err));
     for (uint32_t i = 0; i < sizeof sweep->scratch / sizeof sweep->scratch[0]; i++)
         sweep->scratch[i] = arena_alloc_unset(arena, n, sizeof(double));
     for (uint32_t e = 0; e < model->n_event; e++) {
@@ -375,6 +375,14 @@ static bool slides(struct optimal_sweep *sweep, uint32_t l, uint32_t p, double *
     return true;
 }
 
+double optimal_sweep_left(const struct optimal_sweep *sweep, uint32_t l, uint32_t mask)
+{
+    double sum = 0;
+    for (uint32_t e = 0; e < sweep->model->n_event; e++)
+        sum += (mask >> e & 1u) || sweep->model->event[e].from > l ? sweep->least_event[e] : 0;
+    return sum;
+}
+
 /* Level l's own events open; states that do not fit, or lead to `limit`, go. */
 static void open_events(struct optimal_sweep *sweep, uint32_t l, double limit)
 {
@@ -384,13 +392,10 @@ static void open_events(struct optimal_sweep *sweep, uint32_t l, double limit)
     const uint8_t *fits = &model->fits[l][lattice_node(&model->lattice, sweep->spread.span[l])];
     uint32_t n = 0;
     for (uint32_t i = 0; i < out->n; i++) {
-        double *value = out->value[i], left = limit; /* less what is still to be paid */
+        double *value = out->value[i];
         bool any = false;
         out->mask[i] = optimal_mask_open(model, l, out->mask[i]);
-        for (uint32_t e = 0; e < model->n_event; e++)
-            if ((out->mask[i] >> e & 1u) || model->event[e].from > l)
-                left -= sweep->least_event[e];
-        left += 1e-12 * limit; /* rounding */
+        const double left = limit * (1 + 1e-12) - optimal_sweep_left(sweep, l, out->mask[i]); /* rounding */
         for (uint32_t e = 0; model->whole && e < model->n_event; e++)
             for (uint32_t node = 0; (model->whole >> e & 1u) && model->event[e].from == l && node < tiles->n;
                  node++)

@@ -73,6 +73,10 @@ DSE_MUST_CHECK enum dse_status optimal_sweep_new(const struct optimal_model *mod
 double optimal_most_masks(const struct optimal_model *model);
 double optimal_all_masks(const struct optimal_model *model);
 
+/* What mappings with the open events `mask` after level l pay at least from there on: for these, and for the
+ * events of the levels outside. */
+double optimal_sweep_left(const struct optimal_sweep *sweep, uint32_t l, uint32_t mask);
+
 /* The number of the states that bound those with the open events `mask`: their own or, where the table was
  * full, those of the most events among them, the others being paid at least. states->n: none is reached. */
 uint32_t optimal_states_find(const struct optimal_states *states, uint32_t mask);

@@ -18,7 +18,8 @@ enum dse_status optimal_walk_new(struct optimal_sweep *sweep, struct arena *aren
     walk->sweep = sweep;
     walk->at = model->arch->n_level;
     for (uint32_t l = 0; l < model->arch->n_level; l++)
-        walk->frame[l].candidate = arena_alloc(arena, model->lattice.n, sizeof *walk->frame[l].candidate);
+        walk->frame[l].candidate =
+            arena_alloc_unset(arena, model->lattice.n, sizeof *walk->frame[l].candidate);
     return arena_check(arena, "a walk over tiles", err);
 }
 
@@ -84,10 +85,13 @@ static void find_candidates(struct optimal_walk *walk, uint32_t l)
     const struct optimal_sweep *sweep = walk->sweep;
     const struct optimal_states *in = &sweep->at[l];
     struct optimal_frame *frame = &walk->frame[l];
-    double least = INFINITY;
+    double least = INFINITY, below[OPTIMAL_MASK_MAX]; /* values of the masks (in->n) that may do */
     frame->n = frame->at = 0;
     for (uint32_t i = 0; i < sweep->at[l + 1].n; i++)
         least = fmin(least, frame->goal[i]);
+    for (uint32_t i = 0; i < in->n; i++) /* the sweep's own limit may have been higher */
+        below[i] = walk->limit * (1 + 1e-12) -
+                   fmax(least, l > 0 ? optimal_sweep_left(sweep, l - 1, in->mask[i]) : 0);
     for (uint32_t node = 0; node <= frame->end; node++) {
         double bound = INFINITY;
         if (sweep->least[l][node] + least >= walk->limit ||
@@ -96,7 +100,7 @@ static void find_candidates(struct optimal_walk *walk, uint32_t l)
         if (optimal_watch_ends(sweep->watch, 1000 * in->n))
             return;
         for (uint32_t i = 0; i < in->n; i++)
-            if (in->value[i][node] + least < walk->limit)
+            if (in->value[i][node] < below[i])
                 bound = fmin(bound, in->value[i][node] +
                                         goal_at(sweep, frame->goal, frame->end, l, in->mask[i], node));
         if (bound < walk->limit && is_left_beside(walk, l, node))

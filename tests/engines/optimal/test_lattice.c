@@ -60,8 +60,41 @@ static void test_nodes_and_sweeps(void **state)
     arena_free(&arena);
 }
 
+/* In room for the whole, the lattice of bounds 12, 1, 30, 49 over 2, 1, 5, 7 is that of 6, 1, 6, 7. */
+static void test_a_divided_lattice_is_that_of_the_quotients(void **state)
+{
+    (void)state;
+    struct problem problem, quotient;
+    struct lattice whole, divided, alone;
+    struct arena arena;
+    struct dse_error err;
+    arena_init(&arena);
+    random_case_dims(&problem, "four", "ABCD", (const uint32_t[]){12, 1, 30, 49});
+    random_case_dims(&quotient, "four", "ABCD", (const uint32_t[]){6, 1, 6, 7});
+    assert_int_equal(lattice_new(&problem, &arena, &whole, &err), DSE_OK);
+    assert_int_equal(lattice_new(&quotient, &arena, &alone, &err), DSE_OK);
+    assert_int_equal(lattice_room(&whole, &arena, &divided, &err), DSE_OK);
+    for (int twice = 0; twice < 2; twice++) {
+        lattice_divide(&whole, (const uint32_t[]){twice ? 2 : 1, 1, twice ? 5 : 1, twice ? 7 : 1}, &divided);
+        const struct lattice *same = twice ? &alone : &whole;
+        assert_int_equal(divided.n, same->n);
+        for (uint32_t i = 0; i < same->n; i++) {
+            uint32_t extent[4];
+            for (uint32_t d = 0; d < 4; d++) {
+                extent[d] = divided.extent[d][i];
+                assert_int_equal(extent[d], same->extent[d][i]);
+                assert_int_equal(divided.part[d][i], same->part[d][i]);
+            }
+            assert_int_equal(divided.whole[i], lattice_node(&whole, extent));
+            assert_true(divided.volume[i] == same->volume[i]);
+        }
+    }
+    arena_free(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nodes_and_sweeps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nodes_and_sweeps),
+                                       cmocka_unit_test(test_a_divided_lattice_is_that_of_the_quotients)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
