@@ -1,6 +1,6 @@
-/* Values, lower bounds and mappings that one search leaves to later ones of the same run: cells of a sweep ask
- * for many again. Which are there depends on what has run before, so a search uses them only to leave out work
- * that would have had the same outcome. Thread-safe. */
+/* Values, lower bounds and mappings that one search leaves to later ones of the same run: cells of a sweep
+ * ask for many again. Which are there depends on what has run before, so a search uses them only to leave out
+ * work that would have had the same outcome. Thread-safe. */
 #ifndef ENGINES_DRIVER_KNOWN_BOUNDS_H
 #define ENGINES_DRIVER_KNOWN_BOUNDS_H
 
@@ -19,8 +19,9 @@ struct known_key {
     uint64_t hash, check;
 };
 
-/* A place for `most` bounds, a power of two from 4096 on (24 bytes each, taken as they come), and for a mapping
- * to 512 of these (a kB or two); what comes later takes the place of others. Release with known_bounds_free (NULL is fine). DSE_NO_MEMORY. */
+/* A place for `most` bounds, a power of two from 4096 on (24 bytes each, taken as they come), and for a
+ * mapping to 512 of these (a kB or two); what comes later takes the place of others. Release with
+ * known_bounds_free (NULL is fine). DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status known_bounds_new(uint32_t most, struct known_bounds **known,
                                                 struct dse_error *err);
 void known_bounds_free(struct known_bounds *known);
@@ -42,7 +43,7 @@ struct known_mapping {
     struct mapping mapping;
 };
 
-/* Is it known? Levels of `found` beyond the mapping's are left alone. `known` may be NULL: then nothing is. */
+/* Is it known? Levels of `found` beyond the mapping's are left alone. Of a `known` of NULL nothing is. */
 bool known_mappings_get(struct known_bounds *known, struct known_key key, struct known_mapping *found);
 
 /* Keep a copy, if there is memory for it. */

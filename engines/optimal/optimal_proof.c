@@ -14,6 +14,8 @@ enum { STEP_TILES = 20, WALK_TILES = 1000, SHARE_ROUNDS = 3 };
 static const double slack = 1e-11;
 /* Delays that differ less are not taken apart. */
 static const double narrow = 1.02;
+/* Those that differ by more will hardly be ruled out by one price. */
+static const double wide = 1.1;
 
 const struct objective *optimal_objective(const struct optimal_search *state)
 {
@@ -76,8 +78,11 @@ static double quick_cycles(const struct optimal_search *state, const struct opti
 
 double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread)
 {
-    return optimal_cost_of(state, spread, optimal_quick_price(&state->model, spread, state->price[0]),
-                           quick_cycles(state, spread));
+    const double energy_j = optimal_quick_price(&state->model, spread, state->price[0]);
+    const double cost = optimal_cost_of(state, spread, energy_j, fmax(spread->cycles, state->least_cycles));
+    return optimal_is_beaten(state, cost)
+               ? cost
+               : optimal_cost_of(state, spread, energy_j, quick_cycles(state, spread));
 }
 
 /* ---------------------------------------- sweep and walk */
@@ -309,9 +314,10 @@ static enum dse_status sweep_step(struct optimal_search *state, struct dse_error
 {
     const struct objective *objective = optimal_objective(state);
     optimal_menu_pick(state->menu, &state->spread);
-    if (optimal_is_beaten(state, optimal_quick_cost(state, &state->spread)))
-        return next_places(state, err);
     state->delay = quick_cycles(state, &state->spread);
+    const double quick_j = optimal_quick_price(&state->model, &state->spread, state->price[0]);
+    if (optimal_is_beaten(state, optimal_cost_of(state, &state->spread, quick_j, state->delay)))
+        return next_places(state, err);
     state->mixed = false; /* walk_limit asks */
     if (optimal_known_beaten(state))
         return next_places(state, err);
@@ -354,23 +360,26 @@ static enum dse_status sweep_mixed(struct optimal_search *state, uint32_t i, dou
     return optimal_sweep_run(state->sweep, &state->spread, price, 1 + slack, least, err);
 }
 
-/* The share of the delay that bounds best, which is a maximum of a concave function. The last sweep need not
- * be that of `*share`. INFINITY: no mapping is left. */
-static enum dse_status find_share(struct optimal_search *state, double energy_j, double cycles, double *share,
-                                  double *least, struct dse_error *err)
+/* The share of the delay that bounds best, which is a maximum of a concave function: where it is higher on
+ * one side of a share it is lower on the other. The last sweep need not be that of `*share`. INFINITY: no
+ * mapping is left. Delays that will be taken apart again are looked at roughly. */
+static enum dse_status find_share(struct optimal_search *state, double energy_j,
+                                  const struct optimal_delays *delays, double *share, double *least,
+                                  struct dse_error *err)
 {
-    double width = 0.25;
-    *share = 0.5;
-    DSE_TRY(sweep_mixed(state, state->limiting, *share, energy_j, cycles, least, err));
-    for (uint32_t round = 0; round < SHARE_ROUNDS; round++, width /= 2) {
+    const uint32_t n_round = delays->to > delays->from * wide ? 1 : SHARE_ROUNDS;
+    double width = 0.5 * fmin(delays->share, 1 - delays->share);
+    *share = delays->share;
+    DSE_TRY(sweep_mixed(state, state->limiting, *share, energy_j, delays->to, least, err));
+    for (uint32_t round = 0; round < n_round; round++, width /= 2) {
         const double middle = *share;
-        for (int side = -1; side <= 1 && *least < INFINITY; side += 2) {
+        for (int side = -1; side <= 1 && *least < INFINITY && *share == middle; side += 2) {
+            const double there = middle + side * width;
             double value;
-            DSE_TRY(
-                sweep_mixed(state, state->limiting, middle + side * width, energy_j, cycles, &value, err));
+            DSE_TRY(sweep_mixed(state, state->limiting, there, energy_j, delays->to, &value, err));
             if (value > *least) {
                 *least = value;
-                *share = middle + side * width;
+                *share = there;
             }
         }
     }
@@ -403,13 +412,13 @@ static enum dse_status split_step(struct optimal_search *state, struct dse_error
     double share, least;
     if (energy_j <= state->energy_j)
         return DSE_OK;
-    DSE_TRY(find_share(state, energy_j, delays.to, &share, &least, err));
+    DSE_TRY(find_share(state, energy_j, &delays, &share, &least, err));
     if (least == INFINITY)
         return DSE_OK;
     if (delays.to > delays.from * narrow && state->n_split + 2 <= OPTIMAL_SPLIT_MAX) {
         const double middle = sqrt(delays.from * delays.to);
-        state->split[state->n_split++] = (struct optimal_delays){middle, delays.to};
-        state->split[state->n_split++] = (struct optimal_delays){delays.from, middle};
+        state->split[state->n_split++] = (struct optimal_delays){middle, delays.to, share};
+        state->split[state->n_split++] = (struct optimal_delays){delays.from, middle, share};
         return DSE_OK;
     }
     state->mixed = true;
@@ -426,7 +435,7 @@ static void leave_walk(struct optimal_search *state)
         whole_cycles(state->cycles[state->limiting]) <= state->spread.cycles || state->n_tile < WALK_TILES ||
         optimal_objective(state)->energy_exponent <= 0 || !is_timed(state))
         return;
-    state->split[0] = (struct optimal_delays){state->delay, delay_limit(state, state->energy_j)};
+    state->split[0] = (struct optimal_delays){state->delay, delay_limit(state, state->energy_j), 0.5};
     state->n_split = 1;
     state->phase = PHASE_SPLIT;
 }

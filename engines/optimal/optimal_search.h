@@ -34,6 +34,7 @@ enum optimal_phase { PHASE_START, PHASE_SPREADS, PHASE_SWEEP, PHASE_WALK, PHASE_
 /* Mappings that take so many cycles, without latencies. */
 struct optimal_delays {
     double from, to;
+    double share; /* of the delay in a price that is likely to bound them well */
 };
 
 /* The search for a mapping to beat. */
