@@ -204,6 +204,7 @@ struct architecture {
     bool power_gating;   /* instances that a mapping does not use do not leak */
     double max_area_mm2; /* a larger machine is infeasible; 0: no limit */
     uint32_t n_level;
+    uint32_t unread_leak_line; /* of a Timeloop v3 file's ERT: its first leakage, not counted; 0: none */
     struct storage_level level[ARCH_LEVEL_MAX];
     struct mac_array mac;
     uint32_t n_group;

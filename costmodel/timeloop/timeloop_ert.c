@@ -113,13 +113,26 @@ static bool says_cycle_time(const struct ynode *tables)
     return false;
 }
 
-/* Of an instance in use, whatever prices its accesses. */
-static enum dse_status apply_leak(const struct yaml_doc *doc, const struct ynode *actions, int l,
+static uint32_t line_of_leak(const struct ynode *actions)
+{
+    size_t i = 0;
+    while (strcmp(yaml_find(actions->item[i], "name")->text, leak_action[0]) != 0)
+        i++;
+    return (uint32_t)actions->item[i]->line;
+}
+
+/* Of an instance in use, whatever prices its accesses. Where `leak` means nothing the first is noted. */
+static enum dse_status apply_leak(const struct yaml_doc *doc, const struct ynode *actions, int l, bool leaks,
                                   struct architecture *arch, struct dse_error *err)
 {
     double cycle_j = 0;
 
     DSE_TRY(apply_actions(doc, actions, leak_action, &cycle_j, err));
+    if (!leaks) {
+        if (cycle_j > 0 && !arch->unread_leak_line)
+            arch->unread_leak_line = line_of_leak(actions);
+        return DSE_OK;
+    }
     arch->level[l].leakage_w = cycle_j * arch->clock_hz;
     arch->power_gating |= cycle_j > 0;
     return DSE_OK;
@@ -139,8 +152,8 @@ static enum dse_status apply_table(const struct yaml_doc *doc, const struct ynod
     DSE_TRY(find_component(doc, table, "an ERT", arch, &l, err));
     if (l < 0)
         return mac_fixed ? DSE_OK : apply_actions(doc, actions, mac_action, &arch->mac.energy_j, err);
-    if (leaks && !arch->level[l].is_fanout)
-        DSE_TRY(apply_leak(doc, actions, l, arch, err));
+    if (!arch->level[l].is_fanout)
+        DSE_TRY(apply_leak(doc, actions, l, leaks, arch, err));
     struct storage_level *level = &arch->level[l];
     if (fixed[l])
         return DSE_OK;

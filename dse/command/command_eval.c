@@ -416,6 +416,7 @@ static enum dse_status run(const struct cli_args *args, const struct console *co
     DSE_TRY(input_overrides_read(args, &overrides, err));
     DSE_TRY(input_architecture(args->operand[0], &overrides, &arch, err));
     DSE_TRY(check_area(args, console, &arch, err));
+    input_note_leak(&arch, args, console);
     if (cli_has(args, "vectors")) {
         DSE_TRY(input_no_network_set(args, "--vectors", err));
         return eval_vectors(args, console, &arch, err);

@@ -264,6 +264,8 @@ static int command(const struct cli_args *args, const struct console *console)
     arena_init(&job->arena);
     enum dse_status status = prepare(args, job, &err);
     if (status == DSE_OK)
+        input_note_leak(&job->arch, args, console);
+    if (status == DSE_OK)
         status = solve_takes(&job->settings, &job->workload, &job->arch, NULL, &err);
     if (status == DSE_OK && solve_is_scheduler(&job->settings)) {
         status = schedule_all(job, console, &err);

@@ -10,6 +10,7 @@
 #include "dse/command/dry_run.h"
 #include "dse/console/table.h"
 #include "dse/inputs/input_check.h"
+#include "dse/inputs/inputs.h"
 #include "dse/inputs/resolve.h"
 #include "dse/isolate/supervisor.h"
 #include "dse/run/event_log.h"
@@ -102,6 +103,19 @@ static void note_unmapped(const struct sweep *sweep, FILE *err)
         fputs(" (no multiply-accumulates)\n", err);
 }
 
+/* Of machines whose ERT has leakage that is not counted. */
+static enum dse_status note_leaks(const struct sweep *sweep, FILE *err_out, struct dse_error *err)
+{
+    char text[INPUT_NOTE_MAX];
+    for (size_t i = 0; i < sweep->n_arch; i++) {
+        struct architecture arch;
+        DSE_TRY(architecture_template_build(sweep->template[i], NULL, 0, &arch, err));
+        if (input_leak_note(&arch, NULL, sweep->arch[i].path, text))
+            fprintf(err_out, "dse: note: %s\n", text);
+    }
+    return DSE_OK;
+}
+
 /* Which points cannot be had, before the others take their time. */
 static enum dse_status note_refused(const struct sweep *sweep, FILE *err_out, struct dse_error *err)
 {
@@ -177,7 +191,9 @@ static enum dse_status run_sweep(const struct sweep *sweep, const struct run_opt
     enum dse_status status = DSE_OK;
     if (options->fresh || access(options->out, F_OK) != 0) { /* a resumed run has said it before */
         note_unmapped(sweep, console->err);
-        status = note_refused(sweep, console->err, err);
+        status = note_leaks(sweep, console->err, err);
+        if (status == DSE_OK)
+            status = note_refused(sweep, console->err, err);
     }
     if (status == DSE_OK)
         status = runner_run(sweep, options, &summary, err);

@@ -362,6 +362,7 @@ static enum dse_status sample(const struct cli_args *args, const struct console 
 {
     const char *path = cli_value(args, "output");
     DSE_TRY(prepare(args, job, err));
+    input_note_leak(&job->arch, args, console);
     DSE_TRY(path ? draw_to_file(path, job, err) : draw_to_stream(console->out, job, err));
     return print_summary(job, console->err, err);
 }

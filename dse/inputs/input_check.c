@@ -13,6 +13,7 @@
 #include "costmodel/onnx/onnx.h"
 #include "costmodel/readers/readers.h"
 #include "costmodel/timeloop/timeloop.h"
+#include "dse/inputs/inputs.h"
 
 /* A specification names layers, a network describes them. */
 static bool is_network(const struct yaml_doc *doc)
@@ -31,7 +32,7 @@ static enum dse_status check_architecture(const struct yaml_doc *doc, struct tex
 {
     struct architecture arch;
     struct architecture_template *template = NULL;
-    char reason[256];
+    char reason[256], note[INPUT_NOTE_MAX];
     enum dse_status status = architecture_template_new(doc, &template, err);
     if (status == DSE_OK && doc->faults->n == 0)
         status = architecture_template_build(template, NULL, 0, &arch, err);
@@ -40,6 +41,8 @@ static enum dse_status check_architecture(const struct yaml_doc *doc, struct tex
                     arch.n_level, text_plural(arch.n_level), arch.mac.instances);
     if (status == DSE_OK && doc->faults->n == 0 && !architecture_area_fits(&arch, reason, sizeof reason))
         text_append(out, "  nothing runs on it: %s\n", reason);
+    if (status == DSE_OK && doc->faults->n == 0 && input_leak_note(&arch, NULL, doc->path, note))
+        text_append(out, "  %s\n", note);
     architecture_template_free(template);
     return status;
 }

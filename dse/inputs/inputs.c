@@ -114,6 +114,26 @@ enum dse_status input_architecture(const char *name, const struct input_override
     return status;
 }
 
+const char *input_leak_note(const struct architecture *arch, const char *ert, const char *path, char *buffer)
+{
+    if (!arch->unread_leak_line)
+        return NULL;
+    snprintf(
+        buffer, INPUT_NOTE_MAX,
+        "%.700s:%u: leak is not counted, as in Timeloop v3; if it is the energy of a cycle, as in v4, give "
+        "an action arguments: {global_cycle_seconds: 1e-9}",
+        ert ? ert : path, arch->unread_leak_line);
+    return buffer;
+}
+
+void input_note_leak(const struct architecture *arch, const struct cli_args *args,
+                     const struct console *console)
+{
+    char text[INPUT_NOTE_MAX];
+    if (input_leak_note(arch, cli_value(args, "ert"), args->operand[0], text))
+        fprintf(console->err, "dse: note: %s\n", text);
+}
+
 static bool is_network(void *user, const char *name)
 {
     char path[RESOLVE_PATH_MAX];

@@ -33,6 +33,16 @@ DSE_MUST_CHECK enum dse_status input_overrides_read(const struct cli_args *args,
 DSE_MUST_CHECK enum dse_status input_architecture(const char *name, const struct input_overrides *overrides,
                                                   struct architecture *arch, struct dse_error *err);
 
+enum { INPUT_NOTE_MAX = 1024 };
+
+/* That leakage in the machine's ERT is not counted: where, and what would be right; NULL: none is left out.
+ * `ert`: the ERT's file, NULL: `path`, the machine's. Returns `buffer`, of INPUT_NOTE_MAX bytes. */
+const char *input_leak_note(const struct architecture *arch, const char *ert, const char *path, char *buffer);
+
+/* The same as a note on console->err, of the machine in the first operand. */
+void input_note_leak(const struct architecture *arch, const struct cli_args *args,
+                     const struct console *console);
+
 /* Parameters of networks that --set network.NAME=VALUE gives (`args` NULL: none), the last of each name;
  * texts in `arena`. DSE_BAD_USAGE. */
 DSE_MUST_CHECK enum dse_status input_network_settings(const struct cli_args *args, struct arena *arena,

@@ -8,6 +8,8 @@
 
 enum { NETWORK_NAME_MAX = 2 * ARCH_NAME_MAX + 8, SHOWN_MAX = 64 };
 
+static const char not_counted[] = "not counted: its ERT does not say how long a cycle is";
+
 const char *const mapping_report_name[MAPPING_N_REPORT] = {"levels", "networks", "summary", "noc"};
 const char *const mapping_report_sentence[MAPPING_N_REPORT] = {
     "words that each level reads, writes and holds of each tensor, with their energies",
@@ -209,6 +211,8 @@ static void list_summary(const struct mapping_report *r, struct cells *rows)
         list_real(rows, "level_byte", arch->level[l].name, total->level_byte[l]);
     if (!isnan(architecture_area_mm2(arch)))
         list_real(rows, "area_mm2", NULL, architecture_area_mm2(arch));
+    if (r->arch->unread_leak_line)
+        cells_list_text(rows, "leakage", not_counted);
     if (r->constraints)
         cells_list_text(rows, "constraints", r->constraints);
     for (size_t i = 0; r->measured && i < r->measured->n_cell; i++)
@@ -251,6 +255,8 @@ static void head_of_summary(const struct mapping_report *r, struct text_buffer *
                 text_thousands(total->n_mac_used, b, sizeof b));
     text_append(out, "  %-*s  %s\n", label, "operations",
                 text_thousands((uint64_t)total->n_compute, a, sizeof a));
+    if (r->arch->unread_leak_line)
+        text_append(out, "  %-*s  %s\n", label, "leakage", not_counted);
     if (r->constraints)
         text_append(out, "  %-*s  %s\n", label, "constraints", r->constraints);
     if (r->measured)

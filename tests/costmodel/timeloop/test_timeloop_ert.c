@@ -106,8 +106,9 @@ static void test_timeloop_ert_of_v4_leaks(void **state)
     assert_true(arch.power_gating);
     assert_int_equal(apply(v3, false, &arch, &err), DSE_OK);
     assert_true(arch.level[0].leakage_w == 0 && !arch.power_gating);
+    assert_int_equal(arch.unread_leak_line, 1);
     assert_int_equal(apply(none, false, &arch, &err), DSE_OK);
-    assert_false(arch.power_gating);
+    assert_false(arch.power_gating || arch.unread_leak_line);
 }
 
 static enum dse_status apply_art(const char *text, struct architecture *arch, struct dse_error *err)

@@ -70,6 +70,40 @@ cp "$folder/out" "$folder/v3.map.yaml"
 check 'are kept' code 0 "$DSE" eval "$folder/v3.yaml" tests/known/timeloop/problems/resnet50-conv4-3x3.yaml "$folder/v3.map.yaml"
 check 'as eval says' grep -q 'constraints  kept' "$folder/out"
 
+# Leakage in an ERT for v3, where it means nothing: every command says that it is not counted, and what v4 would write.
+cat >"$folder/leak.ert.yaml" <<'E5'
+ERT:
+  version: 0.4
+  tables:
+  - {name: system.GB, actions: [{name: read, energy: 1}, {name: leak, energy: 0}]}
+  - name: system.RF
+    actions:
+    - {name: read, energy: 1}
+    - {name: leak, energy: 2}
+E5
+cat "$folder/v3.yaml" "$folder/leak.ert.yaml" >"$folder/leak.yaml"
+note="$folder/leak[.]yaml:[0-9]*: leak is not counted, as in Timeloop v3; if it is .* arguments: {global_cycle_seconds: 1e-9}$"
+layer=tests/known/timeloop/problems/resnet50-conv4-3x3.yaml
+check 'leakage of v3' code 0 "$DSE" eval "$folder/v3.yaml" $layer "$folder/v3.map.yaml" --ert "$folder/leak.ert.yaml"
+check 'is not counted' grep -q '^  leakage      not counted: its ERT does not say how long a cycle is$' "$folder/out"
+check 'where and what would be' grep -q "^dse: note: $folder/leak.ert.yaml:8: leak is not counted, as in Timeloop v3; " "$folder/err"
+check 'in one file' code 0 "$DSE" eval "$folder/leak.yaml" $layer "$folder/v3.map.yaml" -r summary -f csv
+check 'as text of programs' grep -q '^leakage,not counted' "$folder/out"
+check 'the note' grep -q "^dse: note: $note" "$folder/err"
+check 'map' code 0 "$DSE" map "$folder/leak.yaml" $layer -e random -n 200
+check 'has it' grep -q "^dse: note: $note" "$folder/err"
+check 'sample' code 0 "$DSE" sample "$folder/leak.yaml" $layer -n 1
+check 'has it, too' grep -q "^dse: note: $note" "$folder/err"
+check 'check' code 0 "$DSE" check "$folder/leak.yaml"
+check 'has it below' grep -q "^  $note" "$folder/out"
+printf 'experiment: leak\narchitecture: leak.yaml\nnetwork: %s\nengine: random\nlimits: {max_evaluations: 60}\n' "$PWD/$layer" >"$folder/leak.sweep.yaml"
+check 'run' code 0 "$DSE" run "$folder/leak.sweep.yaml" -o "$folder/leak.h5"
+check 'has it first' grep -q "^dse: note: .*$note" "$folder/err"
+sed 's/, energy: 1}$/, arguments: {global_cycle_seconds: 1e-9}, energy: 1}/' "$folder/leak.ert.yaml" >"$folder/v4.ert.yaml"
+check 'what would be right' code 0 "$DSE" eval "$folder/v3.yaml" $layer "$folder/v3.map.yaml" --ert "$folder/v4.ert.yaml"
+check 'is counted' grep -q '^(leakage) ' "$folder/out"
+check 'without a note' test ! -s "$folder/err"
+
 # Samples, checks, sweeps: the fan-out of a container and an attribute as axes, then the result again.
 check 'sample' code 0 "$DSE" sample "$folder/rows.yaml" $known/rows.layer.yaml -n 3 --mapping
 check 'keeps the constraints' test "$(grep -c 'target: Shared, type: bypass, keep: \[Inputs, Outputs\], bypass: \[Weights\]' "$folder/out")" -eq 3
