@@ -15,13 +15,15 @@
 enum { FIGURE_PATH_MAX = 4096 };
 
 /* What both the specification and the command line may say. */
-enum { N_PLOT_TEXT = 5 };
-static const char *const plot_text_key[N_PLOT_TEXT] = {"x", "y", "metric", "title", "color"};
+enum { N_PLOT_TEXT = 7 };
+static const char *const plot_text_key[N_PLOT_TEXT] = {"x",     "y",        "metric", "title",
+                                                       "color", "relative", "winner"};
 
 static const char **plot_text(struct plot_options *options, size_t i)
 {
-    const char **const out[N_PLOT_TEXT] = {&options->x, &options->y, &options->metric, &options->title,
-                                           &options->color};
+    const char **const out[N_PLOT_TEXT] = {&options->x,     &options->y,     &options->metric,
+                                           &options->title, &options->color, &options->relative,
+                                           &options->winner};
     return out[i];
 }
 
@@ -45,7 +47,8 @@ static void plot_defaults(const char *h5, struct arena *arena, struct yaml_doc *
 }
 
 /* --kind; comparisons are heatmaps. x and y of the specification are for its own kind: to another they would
- * be panels or bars; so are metrics that the kind asked for cannot show. */
+ * be panels or bars; so are metrics that the kind asked for cannot show, and comparisons. A comparison asked
+ * for replaces the specification's. */
 static enum dse_status read_kind(const struct cli_args *args, struct plot_options *options,
                                  struct dse_error *err)
 {
@@ -54,11 +57,15 @@ static enum dse_status read_kind(const struct cli_args *args, struct plot_option
     DSE_TRY(cli_choice(args, "kind", names, n, 0, &index, err));
     const struct plot_kind *said = options->kind;
     const bool compares = cli_has(args, "relative") || cli_has(args, "winner");
+    if (compares)
+        options->relative = options->winner = NULL;
     if (!cli_value(args, "kind") && !(compares && said && !(said->traits & PLOT_COMPARES)))
         return DSE_OK;
     options->kind = cli_value(args, "kind") ? plot_kind_at(index) : plot_kind_find("heatmap");
     if (options->kind != said && (said || !(options->kind->traits & PLOT_TWO_AXES)))
         options->x = options->y = NULL;
+    if (!(options->kind->traits & PLOT_COMPARES))
+        options->relative = options->winner = NULL;
     if (plot_kind_takes(options->kind, options->metric, NULL) != DSE_OK)
         options->metric = NULL;
     return DSE_OK;
@@ -78,8 +85,10 @@ static enum dse_status read_plot_options(const struct cli_args *args, const char
         return dse_fail(err, DSE_BAD_USAGE, "--layer is of figures of kind front");
     if (cli_value(args, "color") && (!options->kind || !(options->kind->traits & PLOT_METRICS)))
         return dse_fail(err, DSE_BAD_USAGE, "--color is of figures of kind scatter");
-    options->relative = cli_value(args, "relative");
-    options->winner = cli_value(args, "winner");
+    if (options->relative && strcmp(options->relative, "none") == 0)
+        options->relative = NULL;
+    if (options->winner && strcmp(options->winner, "none") == 0)
+        options->winner = NULL;
     options->max_facet = (size_t)facets;
     options->keep_script = cli_has(args, "keep-script");
     options->where = where;
@@ -136,8 +145,9 @@ static const struct cli_option plot_option_table[] = {
      "(default energy_j)"},
     {"color", 0, "AXIS", "of kind scatter: a colour for each of its values (default: engine), or none"},
     {"relative", 0, "AXIS=VALUE",
-     "a heatmap of each cell over the one with this value: engine=cocco; below 1 is less"},
-    {"winner", 0, "AXIS", "a heatmap of which value of this axis is best, and by how much over the second"},
+     "a heatmap of each cell over the one with this value: engine=cocco; below 1 is less; or none"},
+    {"winner", 0, "AXIS",
+     "a heatmap of which value of this axis is best, and by how much over the second; or none"},
     {"layer", 'l', "NAME", "of kind front: the front of this layer in place of the network's"},
     {"where", 'w', "AXIS=VALUE", "only this slice: PE.mesh=4x4, DRAM.bandwidth='8 GB/s'; repeatable"},
     {"facets", 0, "N", "at most so many panels (default 12)"},

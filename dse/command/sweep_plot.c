@@ -102,6 +102,27 @@ static enum dse_status check_metric(const struct sweep *sweep, const struct plot
     return DSE_OK;
 }
 
+/* `key`, relative or winner, of which only heatmaps are. */
+static enum dse_status check_comparison(const struct sweep *sweep, const struct plot_kind *kind,
+                                        const char *key, struct dse_error *err)
+{
+    const struct ynode *plot = sweep->spec->plot, *node = yaml_find(plot, key);
+    const char *const said[] = {"x", "y", "metric", "relative", "winner"};
+    struct plot_options options = {0};
+    const char **const out[] = {&options.x, &options.y, &options.metric, &options.relative, &options.winner};
+    struct dse_error inner = {0};
+    if (!node)
+        return DSE_OK;
+    if (kind && !(kind->traits & PLOT_COMPARES))
+        return yaml_fail(&sweep->spec->doc, node, err, "plot.%s is of kind heatmap, not %s", key, kind->name);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (yaml_find(plot, said[i]))
+            *out[i] = yaml_find(plot, said[i])->text;
+    if (plot_compare_check(&sweep->schema, &options, &inner) != DSE_OK)
+        return yaml_fail(&sweep->spec->doc, node, err, "plot.%s: %s", key, inner.text);
+    return DSE_OK;
+}
+
 enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
 {
     const struct plot_kind *kind;
@@ -110,6 +131,11 @@ enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err)
     if (!sweep->spec->plot)
         return DSE_OK;
     DSE_TRY(check_kind(sweep, &kind, err));
+    if (yaml_find(sweep->spec->plot, "relative") && yaml_find(sweep->spec->plot, "winner"))
+        return yaml_fail(&sweep->spec->doc, yaml_find(sweep->spec->plot, "winner"), err,
+                         "plot: relative and winner are two figures");
+    DSE_NOTE(faults, check_comparison(sweep, kind, "relative", err));
+    DSE_NOTE(faults, check_comparison(sweep, kind, "winner", err));
     if (kind && (kind->traits & PLOT_METRICS)) {
         DSE_NOTE(faults, check_numbers(sweep, "x", err));
         DSE_NOTE(faults, check_numbers(sweep, "y", err));

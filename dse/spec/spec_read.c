@@ -220,7 +220,8 @@ static enum dse_status read_lists(struct sweep_spec *spec, struct dse_error *err
 {
     static const char *const keys[] = {"constraints", "skip", "only"};
     const struct ynode **out[] = {&spec->constraints, &spec->skip, &spec->only};
-    static const char *const plot_keys[] = {"x", "y", "metric", "kind", "title", "color"};
+    static const char *const plot_keys[] = {"x",     "y",     "metric",   "kind",
+                                            "title", "color", "relative", "winner"};
     for (size_t i = 0; i < 3; i++) {
         *out[i] = yaml_find(spec->doc.root, keys[i]);
         if (*out[i])
@@ -231,7 +232,8 @@ static enum dse_status read_lists(struct sweep_spec *spec, struct dse_error *err
     spec->plot = yaml_find(spec->doc.root, "plot");
     if (!spec->plot)
         return DSE_OK;
-    DSE_TRY(yaml_check_keys(&spec->doc, spec->plot, "plot", plot_keys, 6, err));
+    DSE_TRY(yaml_check_keys(&spec->doc, spec->plot, "plot", plot_keys, sizeof plot_keys / sizeof *plot_keys,
+                            err));
     for (size_t i = 0; i < spec->plot->n_item; i++) {
         const char *text;
         DSE_TRY(yaml_text(&spec->doc, spec->plot->item[i], spec->plot->key[i], &text, err));

@@ -26,6 +26,8 @@ static enum dse_status prepare(struct sweep *sweep, struct dse_error *err)
         complete &= !sweep->variable[v].is_bad;
     if (complete) /* else what is missing may be what a filter or figure names */
         DSE_NOTE(faults, sweep_cells(sweep, err));
+    if (complete)
+        DSE_TRY(sweep_axes(sweep, err));
     if (complete && sweep->has_columns)
         DSE_NOTE(faults, sweep_plot(sweep, err));
     if (sweep_n_fault(sweep) > 0)

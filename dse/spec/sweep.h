@@ -172,6 +172,8 @@ DSE_MUST_CHECK enum dse_status sweep_cells(struct sweep *sweep, struct dse_error
 DSE_MUST_CHECK enum dse_status sweep_check(struct sweep *sweep, struct dse_error *err);
 /* The part of it that needs no points: every value on every machine that there is. */
 DSE_MUST_CHECK enum dse_status sweep_check_machines(const struct sweep *sweep, struct dse_error *err);
+/* Axes of the result files, when every value is good (sweep_schema.c). */
+DSE_MUST_CHECK enum dse_status sweep_axes(struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_plot(const struct sweep *sweep, struct dse_error *err);
 DSE_MUST_CHECK enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err);
 

@@ -20,7 +20,7 @@ static void fill_coordinate(const struct sweep *sweep, size_t v, struct result_c
     out->label = variable->label;
 }
 
-static enum dse_status make_axes(struct sweep *sweep, struct dse_error *err)
+enum dse_status sweep_axes(struct sweep *sweep, struct dse_error *err)
 {
     const struct sweep_spec *spec = sweep->spec;
     struct result_axis *axis = arena_alloc(&sweep->arena, spec->n_dimension + 1, sizeof *axis);
@@ -199,7 +199,6 @@ static bool has_fronts(const struct sweep *sweep)
 enum dse_status sweep_schema(struct sweep *sweep, struct dse_error *err)
 {
     struct dse_error inner = {0};
-    DSE_TRY(make_axes(sweep, err));
     DSE_TRY(make_layers(sweep, err));
     DSE_TRY(make_levels(sweep, err));
     sweep->schema.name = sweep->spec->name;

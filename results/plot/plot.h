@@ -74,6 +74,11 @@ DSE_MUST_CHECK enum dse_status plot_kind_takes_x(const struct plot_kind *kind, c
 /* Word i of "a,b,c" into `word`; false behind the last. */
 bool plot_metric_word(const char *metric, size_t i, char *word, size_t size);
 
+/* Are options->relative and options->winner (each may be NULL) of a sweep with these axes? options->metric, x
+ * and y as plot_draw takes them. DSE_BAD_USAGE, DSE_BAD_INPUT as plot_draw. */
+DSE_MUST_CHECK enum dse_status plot_compare_check(const struct result_schema *schema,
+                                                  const struct plot_options *options, struct dse_error *err);
+
 /* The names of all kinds, (n). */
 const char *const *plot_kind_names(size_t *n);
 

@@ -86,20 +86,30 @@ static enum dse_status drop_value(struct plot_data *data, size_t axis, size_t po
     return DSE_OK;
 }
 
+/* The value that the others are compared with: `at`, `position`, and what people read, `label`. */
+static enum dse_status find_base(struct plot_data *data, const char *where, struct plot_axis *at,
+                                 uint32_t *position, char label[PLOT_LABEL_MAX], struct dse_error *err)
+{
+    DSE_TRY(plot_find_value(data, where, at, position, err));
+    const struct result_coordinate *c = &data->schema.axis[at->axis].coordinate[at->coordinate];
+    const size_t n = data->schema.axis[at->axis].n_value;
+    coordinate_label(c, *position, label, PLOT_LABEL_MAX);
+    if (n < 2 || (data->is_fixed[at->axis] && data->fixed[at->axis] == *position))
+        return dse_fail_at(
+            err, DSE_BAD_USAGE, data->path, 0, "nothing is left to compare with %s=%s%s", c->name, label,
+            n < 2 ? "; name the files of the others, too" : ": leave out --where of that axis");
+    return DSE_OK;
+}
+
 static enum dse_status make_relative(struct plot_data *data, const char *where, struct plot_compare *compare,
                                      struct dse_error *err)
 {
     struct plot_axis at;
     uint32_t position;
     char label[PLOT_LABEL_MAX], text[3 * PLOT_LABEL_MAX + 64];
-    DSE_TRY(plot_find_value(data, where, &at, &position, err));
+    DSE_TRY(find_base(data, where, &at, &position, label, err));
     const struct result_coordinate *c = &data->schema.axis[at.axis].coordinate[at.coordinate];
     const struct around cube = around_axis(data, at.axis);
-    coordinate_label(c, position, label, sizeof label);
-    if (cube.n < 2 || (data->is_fixed[at.axis] && data->fixed[at.axis] == position))
-        return dse_fail_at(
-            err, DSE_BAD_USAGE, data->path, 0, "nothing is left to compare with %s=%s%s", c->name, label,
-            cube.n < 2 ? "; name the files of the others, too" : ": leave out --where of that axis");
     const size_t n_cell = data->n_cell / cube.n * (cube.n - 1);
     double *value = arena_alloc(&data->arena, n_cell, sizeof *value);
     const char **status = arena_alloc(&data->arena, n_cell, sizeof *status);
@@ -242,4 +252,27 @@ enum dse_status plot_compare(struct plot_data *data, const struct plot_options *
         return find_winners(data, options, compare, err);
     }
     return DSE_OK;
+}
+
+enum dse_status plot_compare_check(const struct result_schema *schema, const struct plot_options *options,
+                                   struct dse_error *err)
+{
+    char label[PLOT_LABEL_MAX];
+    struct plot_axis at;
+    uint32_t position;
+    struct plot_data data = {.schema = *schema};
+    arena_init(&data.arena);
+    for (size_t a = 0; a < schema->n_axis; a++)
+        data.is_fixed[a] = schema->axis[a].n_value == 1;
+    enum dse_status status = DSE_OK;
+    if (options->relative)
+        status = find_base(&data, options->relative, &at, &position, label, err);
+    if (status == DSE_OK && options->winner)
+        status = plot_find_metric(&data, options->metric ? options->metric : "edp_js", &data.metric, err);
+    if (status == DSE_OK && options->winner)
+        status = plot_find_axis(&data, options->winner, &at, err);
+    if (status == DSE_OK && options->winner)
+        status = check_winner(&data, options, &at, err);
+    arena_free(&data.arena);
+    return status;
 }

@@ -50,8 +50,8 @@ enum dse_status plot_find_axis(const struct plot_data *data, const char *name, s
     return axis->axis != PLOT_NO_AXIS ? DSE_OK : unknown_name(data, "axis", name, known, n, err);
 }
 
-static enum dse_status find_metric(const struct plot_data *data, const char *name,
-                                   const struct metric **found, struct dse_error *err)
+enum dse_status plot_find_metric(const struct plot_data *data, const char *name, const struct metric **found,
+                                 struct dse_error *err)
 {
     struct result_column column[RESULT_COLUMN_MAX];
     const char *known[RESULT_COLUMN_MAX];
@@ -72,7 +72,7 @@ static enum dse_status find_metric(const struct plot_data *data, const char *nam
 enum dse_status plot_read_metric(struct plot_data *data, const char *name, const struct metric **metric,
                                  double **value, struct dse_error *err)
 {
-    DSE_TRY(find_metric(data, name, metric, err));
+    DSE_TRY(plot_find_metric(data, name, metric, err));
     DSE_TRY(cube_join_number(&data->join, name, &data->arena, value, err));
     /* Infeasible and failed points have no place in a search for the best. */
     for (size_t i = 0; i < data->n_cell; i++)

@@ -61,6 +61,10 @@ DSE_MUST_CHECK enum dse_status plot_find_axis(const struct plot_data *data, cons
 /* Is a coordinate of that axis called `name`? */
 bool plot_axis_has(const struct plot_data *data, size_t axis, const char *name);
 
+/* A metric of the points, by name. DSE_BAD_INPUT with the nearest one. */
+DSE_MUST_CHECK enum dse_status plot_find_metric(const struct plot_data *data, const char *name,
+                                                const struct metric **found, struct dse_error *err);
+
 /* Another metric of the points: its values (n_cell) as those of `data`. DSE_BAD_INPUT with the nearest
  * name. */
 DSE_MUST_CHECK enum dse_status plot_read_metric(struct plot_data *data, const char *name,

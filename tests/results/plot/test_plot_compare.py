@@ -130,6 +130,7 @@ def check_maps(folder):
 def check_files(folder):
     """The engine that --set gave, and a file that has only some of the other's cells."""
     text = SPEC.replace("  engine: [random, annealing, descent]\n", "").replace("limits:", "engine: random\nlimits:")
+    text = text.replace('kind: lines, metric: "latency_s,energy_j"', "relative: PE.mesh=4x4")
     part = text.replace("[5 GB/s, 20 GB/s]", "[20 GB/s]")
     one, other = os.path.join(folder, "one.h5"), os.path.join(folder, "other.h5")
     dse("run", write(os.path.join(folder, "one.yaml"), text), "-o", one)
@@ -141,6 +142,10 @@ def check_files(folder):
     check("or alone", [panels[0][x, 0][2] for x in range(1, 4)] == ["only"] * 3 and {panels[0][x, 0][5] for x in range(1, 4)} == {COLOUR["random"]}, str(panels))
     code, said = dse("plot", one, "--winner", "batch", "-o", os.path.join(folder, "g.svg"))
     check("no such axis", code == 2 and "unknown axis 'batch'" in said, said)
+    script = drawn(folder, one, "-m", "edp_js")[1]
+    check("as the specification says", "over PE mesh 4x4: below 1 is better" in script)
+    check("unless another is asked for", "dse_colour_title = 'PE mesh'" in drawn(folder, one, "--winner", "PE.mesh")[1])
+    check("or none", len(drawn(folder, one, "--relative", "none")[0]) == 2)
     code, said = dse("plot", one, other, "-k", "lines", "-w", "GlobalBuffer.capacity=64 KiB", "-w", "PE.mesh=4x4", "-m", "edp_js", "-o", os.path.join(folder, "g.svg"))
     check("other kinds take several files, too", code == 0, said)
 
