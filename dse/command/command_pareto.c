@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "dse/command/commands.h"
+#include "dse/command/current_cube.h"
 #include "dse/command/result_files.h"
 #include "dse/console/report_print.h"
 #include "dse/status/front_points.h"
@@ -29,6 +30,7 @@ struct pareto {
     size_t *cell;             /* (n) the points that are compared, by group; owned */
     size_t *group;            /* (n) owned */
     size_t n, n_ok, n_without;
+    struct current_cubes cubes;
 };
 
 /* ---------------------------------------- what is asked for */
@@ -234,10 +236,10 @@ static enum dse_status pareto(struct pareto *p, const struct cli_args *args, str
     struct plot_options options = {.where = where, .n_file = args->n_operand};
     size_t format;
     DSE_TRY(cli_choice(args, "format", formats, 3, 0, &format, err));
-    DSE_TRY(
-        result_files_read((const char *const *)args->operand, args->n_operand, arena, &options.file, err));
+    DSE_TRY(current_cubes_open((const char *const *)args->operand, args->n_operand, arena, &p->cubes, err));
+    DSE_TRY(result_files_read(p->cubes.path, args->n_operand, arena, &options.file, err));
     options.n_where = cli_values(args, "where", where);
-    DSE_TRY(plot_data_open(&p->data, args->operand[0], &options, err));
+    DSE_TRY(plot_data_open(&p->data, p->cubes.path[0], &options, err));
     DSE_TRY(read_metrics(p, args, err));
     DSE_TRY(read_by(p, args, err));
     DSE_TRY(gather(p, err));
@@ -253,6 +255,7 @@ static int pareto_main(const struct cli_args *args, const struct console *consol
     arena_init(&p.data.arena);
     const enum dse_status status = pareto(&p, args, &arena, console, &err);
     plot_data_close(&p.data);
+    current_cubes_close(&p.cubes);
     arena_free(&arena);
     free(p.cell);
     free(p.group);
@@ -280,8 +283,8 @@ const struct cli_command command_pareto = {
         "and so on,\n"
         "best first; of equal ones that of the axes. Several files of one sweep (shards, other values of an "
         "axis, other\n"
-        "engines) are one. While a sweep runs: `dse status OUT.h5 --front`. As a figure: `dse plot -k "
-        "scatter`.\n"
+        "engines) are one, and of a sweep that runs its table, OUT.csv, has the newest. As a figure: `dse "
+        "plot -k scatter`.\n"
         "\n"
         "  dse pareto out.h5 --min energy_j,latency_s,area_mm2\n"
         "  dse pareto out.h5 --min edp_js --max utilization -w network=resnet50\n"

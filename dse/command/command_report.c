@@ -22,10 +22,9 @@ enum { PAGE_PATH_MAX = 4096, REASONS_SHOWN = 40, COLUMN_MAX = 256 };
 struct report_job {
     struct arena arena;
     size_t n_file;
-    char *const *given;        /* (n_file) as they are on the command line */
-    struct current_cube *cube; /* (n_file) */
-    const char **path;         /* (n_file) */
-    struct yaml_doc doc;       /* the specification */
+    char *const *given;         /* (n_file) as they are on the command line */
+    struct current_cubes cubes; /* (n_file) */
+    struct yaml_doc doc;        /* the specification */
     struct page_data data;
     struct page_words words;
     struct reason_groups groups;
@@ -79,8 +78,8 @@ static enum dse_status read_data(struct report_job *job, const struct cli_args *
     static const char standard[] = "edp";
     struct result_schema schema;
     const char *where[CLI_VALUE_MAX];
-    DSE_TRY(cube_read_schema(job->path[0], &job->arena, &schema, err));
-    DSE_TRY(cube_read_inputs(job->path[0], &job->arena, &schema, NULL, err));
+    DSE_TRY(cube_read_schema(job->cubes.path[0], &job->arena, &schema, err));
+    DSE_TRY(cube_read_inputs(job->cubes.path[0], &job->arena, &schema, NULL, err));
     if (yaml_parse(&job->doc, "specification", schema.specification, strlen(schema.specification), NULL) !=
         DSE_OK)
         memset(&job->doc, 0, sizeof job->doc);
@@ -96,12 +95,12 @@ static enum dse_status read_data(struct report_job *job, const struct cli_args *
         .n_where = cli_values(args, "where", where),
         .n_file = job->n_file,
     };
-    DSE_TRY(result_files_read(job->path, job->n_file, &job->arena, &options.file, err));
+    DSE_TRY(result_files_read(job->cubes.path, job->n_file, &job->arena, &options.file, err));
     if (is_map && !options.x && !options.y) {
         options.x = unless_fixed(scalar(yaml_find(plot, "x")), &options);
         options.y = unless_fixed(scalar(yaml_find(plot, "y")), &options);
     }
-    DSE_TRY(page_data_open(&job->data, job->path[0], &options, err));
+    DSE_TRY(page_data_open(&job->data, job->cubes.path[0], &options, err));
     job->words.objective = objective ? objective : standard;
     for (size_t a = 0; a < schema.n_axis; a++)
         if (plot_axis_has(&job->data.plot, a, "objective"))
@@ -178,14 +177,7 @@ static enum dse_status open_files(struct report_job *job, const struct cli_args 
     job->n_file = args->n_operand;
     job->given = args->operand;
     job->words.name = (const char *const *)args->operand;
-    job->cube = arena_alloc(&job->arena, job->n_file, sizeof *job->cube);
-    job->path = arena_alloc(&job->arena, job->n_file, sizeof *job->path);
-    DSE_TRY(arena_check(&job->arena, "the page", err));
-    for (size_t i = 0; i < job->n_file; i++) {
-        DSE_TRY(current_cube_open(job->given[i], &job->arena, &job->cube[i], err));
-        job->path[i] = job->cube[i].path;
-    }
-    return DSE_OK;
+    return current_cubes_open((const char *const *)job->given, job->n_file, &job->arena, &job->cubes, err);
 }
 
 static enum dse_status output_path(const struct cli_args *args, char path[PAGE_PATH_MAX],
@@ -232,8 +224,7 @@ static int report_main(const struct cli_args *args, const struct console *consol
     const enum dse_status status = report(job, args, console, &err);
     page_data_close(&job->data);
     yaml_doc_free(&job->doc);
-    for (size_t i = 0; job->cube && i < job->n_file; i++)
-        current_cube_close(&job->cube[i]);
+    current_cubes_close(&job->cubes);
     arena_free(&job->arena);
     free(job);
     return cli_report(console, status, &err);

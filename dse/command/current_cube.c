@@ -61,8 +61,8 @@ static enum dse_status build(const char *h5, const struct result_schema *schema,
     return cube_build(cube->path, schema, provenance, err);
 }
 
-enum dse_status current_cube_open(const char *given, struct arena *arena, struct current_cube *cube,
-                                  struct dse_error *err)
+static enum dse_status open_one(const char *given, struct arena *arena, struct current_cube *cube,
+                                struct dse_error *err)
 {
     static const char csv[] = ".csv";
     char path[CUBE_PATH_MAX];
@@ -85,7 +85,7 @@ enum dse_status current_cube_open(const char *given, struct arena *arena, struct
     return build(cube->path, &schema, &provenance, arena, cube, err);
 }
 
-void current_cube_close(struct current_cube *cube)
+static void close_one(struct current_cube *cube)
 {
     char path[CUBE_PATH_MAX];
     if (!cube->folder)
@@ -98,4 +98,28 @@ void current_cube_close(struct current_cube *cube)
     unlink(path);
     rmdir(cube->folder);
     cube->folder = NULL;
+}
+
+enum dse_status current_cubes_open(const char *const *given, size_t n, struct arena *arena,
+                                   struct current_cubes *cubes, struct dse_error *err)
+{
+    *cubes = (struct current_cubes){.cube = arena_alloc(arena, n, sizeof *cubes->cube),
+                                    .path = arena_alloc(arena, n, sizeof *cubes->path)};
+    DSE_TRY(arena_check(arena, "the result files", err));
+    for (; cubes->n < n; cubes->n++) {
+        struct current_cube *cube = &cubes->cube[cubes->n];
+        enum dse_status status = open_one(given[cubes->n], arena, cube, err);
+        if (status != DSE_OK) {
+            close_one(cube);
+            return status;
+        }
+        cubes->path[cubes->n] = cube->path;
+    }
+    return DSE_OK;
+}
+
+void current_cubes_close(struct current_cubes *cubes)
+{
+    for (size_t i = 0; i < cubes->n; i++)
+        close_one(&cubes->cube[i]);
 }

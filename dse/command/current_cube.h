@@ -10,11 +10,17 @@ struct current_cube {
     char *folder;     /* of the latter; NULL: none was built */
 };
 
-/* Find OUT.h5 for an OUT.h5 or OUT.csv; where points are missing in it and OUT.csv lies beside it, build
- * another from the tables into a folder of its own in $TMPDIR. Release with current_cube_close, also after a
- * failure. DSE_IO, DSE_BAD_INPUT, DSE_BAD_USAGE, DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status current_cube_open(const char *given, struct arena *arena,
-                                                 struct current_cube *cube, struct dse_error *err);
-void current_cube_close(struct current_cube *cube);
+struct current_cubes {
+    size_t n;
+    struct current_cube *cube; /* (n) */
+    const char **path;         /* (n) of each what to read */
+};
+
+/* For each of `given` (n), an OUT.h5 or OUT.csv, find OUT.h5; where points are missing in it and OUT.csv lies
+ * beside it, build another from the tables into a folder of its own in $TMPDIR. Release with
+ * current_cubes_close, also after a failure. DSE_IO, DSE_BAD_INPUT, DSE_BAD_USAGE, DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status current_cubes_open(const char *const *given, size_t n, struct arena *arena,
+                                                  struct current_cubes *cubes, struct dse_error *err);
+void current_cubes_close(struct current_cubes *cubes);
 
 #endif

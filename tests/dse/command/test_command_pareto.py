@@ -83,6 +83,7 @@ def check_fronts(folder):
     check("json", [row["energy_j"] for row in json.loads(text)["rows"]] == [float(row["energy_j"]) for row in table(out)])
     text = subprocess.run([DSE, "pareto", out], stdout=subprocess.PIPE, check=True, timeout=60).stdout.decode()
     check("for people", "KiB" in text and "J" in text and "of 27 points that are ok: none is as good in energy_j, latency_s" in text, text)
+    check("the table is the file", table(out[:-3] + ".csv") == table(out))
     for more, want in ((["--min", "energy_j"], "a front is of 2 to 5 metrics"), (["--min", "energy_j,energy_j"], "energy_j is given twice"),
                        (["--min", "edp,energy_j"], "unknown metric 'edp' (did you mean edp_js?)"),
                        (["--min", "energy_j,latency_s,edp_js,dram_byte,onchip_byte,n_mac"], "more than 5 metrics"),
