@@ -12,20 +12,9 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "plotting"))
 import dse_results  # noqa: E402
-from program import DSE, check, dse, run_parts, write  # noqa: E402
+from program import DSE, check, dse, read, run_parts, write  # noqa: E402
 
-SPEC = """experiment: compromises
-title: Compromises
-architecture: eyeriss_16x16
-network: alexnet
-layers: [conv3]
-engine: random
-limits: {max_evaluations: 20}
-axes:
-  GlobalBuffer.capacity: [2 B, 32 KiB, 64 KiB, 128 KiB]
-  PE.mesh: [4x4, 8x8, 16x16]
-  seed: [1, 2, 3]
-"""
+SPEC = read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "compromises.yaml")).decode()
 AXES = ["GlobalBuffer.capacity_byte", "PE.mesh", "seed"]
 
 
