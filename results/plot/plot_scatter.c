@@ -11,7 +11,10 @@
 #include "results/plot/plot_gnuplot.h"
 #include "results/plot/plot_kinds.h"
 
-enum { WORD_MAX = 24, LEGEND_MAX = 12, SHOWN_LABEL_MAX = 40, SHAPES = 5 };
+/* MANY points are drawn small; then of those of a colour that lie in one of CELLS_X by CELLS_Y cells one is
+ * drawn, for gnuplot takes 30 seconds for a million. PANEL_X by PANEL_Y: the largest panel, in 1/72 inch. */
+enum { WORD_MAX = 24, LEGEND_MAX = 12, SHOWN_LABEL_MAX = 40, SHAPES = 5, MANY = 3000 };
+enum { PANEL_X = 360, PANEL_Y = 260, CELLS_X = 2 * PANEL_X, CELLS_Y = 2 * PANEL_Y };
 
 struct scatter {
     const struct metric *metric[2];
@@ -25,7 +28,7 @@ struct scatter {
     size_t *cell;             /* (n) panel by panel, series by series, ascending */
     size_t *begin;            /* (n_panel * n_series + 1) of each in `cell` */
     bool *on_front;           /* (n) */
-    size_t n_on_front;
+    size_t n_on_front, n_covered;
     bool has_front; /* both metrics have a better end */
 };
 
@@ -217,17 +220,67 @@ static enum dse_status put_fronts(struct plot_job *job, struct scatter *s, struc
     return DSE_OK;
 }
 
+/* The ends of what a panel shows along x or y, 1 and 1 of nothing. */
+static void ends_of(const struct scatter *s, size_t panel, size_t k, double *low, double *high)
+{
+    const size_t from = s->begin[panel * s->n_series], to = s->begin[(panel + 1) * s->n_series];
+    *low = from < to ? INFINITY : 1;
+    *high = from < to ? -INFINITY : 1;
+    for (size_t i = from; i < to; i++) {
+        *low = fmin(*low, s->value[k][s->cell[i]] * s->factor[k]);
+        *high = fmax(*high, s->value[k][s->cell[i]] * s->factor[k]);
+    }
+}
+
+/* Which of n cells between the ends a value lies in, on the axis that scatter.gp draws. */
+static size_t cell_along(double value, double low, double high, size_t n)
+{
+    const bool is_log = low > 0 && high / low > 6;
+    const double share = is_log ? log(value / low) / log(high / low) : (value - low) / (high - low);
+    return share > 0 ? (size_t)fmin(share * (double)n, (double)n - 1) : 0;
+}
+
+/* Which of the points begin .. end need not be drawn on axes with these ends. */
+static enum dse_status find_covered(struct plot_data *data, struct scatter *s, size_t begin, size_t end,
+                                    const double low[2], const double high[2], bool *covered,
+                                    struct dse_error *err)
+{
+    bool *taken = calloc((size_t)CELLS_X * CELLS_Y, sizeof *taken);
+    if (!taken)
+        return dse_fail_at(err, DSE_NO_MEMORY, data->path, 0, "out of memory for the figure");
+    for (size_t i = begin; i < end; i++) {
+        const double x = s->value[0][s->cell[i]] * s->factor[0], y = s->value[1][s->cell[i]] * s->factor[1];
+        bool *here = &taken[cell_along(x, low[0], high[0], CELLS_X) * CELLS_Y +
+                            cell_along(y, low[1], high[1], CELLS_Y)];
+        covered[i] = *here && !s->on_front[i];
+        s->n_covered += covered[i];
+        *here = *here || !s->on_front[i];
+    }
+    free(taken);
+    return DSE_OK;
+}
+
 /* $points: x, y, colour, shape, whether it is on the front; an index per panel. */
-static void put_points(struct plot_job *job, const struct scatter *s)
+static enum dse_status put_points(struct plot_job *job, struct scatter *s, struct dse_error *err)
 {
     struct text_buffer *script = &job->script;
+    bool *covered = arena_alloc(&job->data.arena, s->n, sizeof *covered);
+    DSE_TRY(arena_check(&job->data.arena, "the figure", err));
     text_append(script, "$points << END_OF_POINTS\n");
     for (size_t p = 0; p < s->n_panel; p++) {
+        double low[2], high[2];
         text_append(script, "NaN NaN 0 1 0\n");
+        for (size_t k = 0; k < 2; k++)
+            ends_of(s, p, k, &low[k], &high[k]);
         for (size_t i = 0; i < s->n_series; i++) {
             const size_t place = p * s->n_series + i;
+            if (s->n > MANY)
+                DSE_TRY(find_covered(&job->data, s, s->begin[place], s->begin[place + 1], low, high, covered,
+                                     err));
             for (size_t at = s->begin[place]; at < s->begin[place + 1]; at++) {
                 const bool strong = s->on_front[at] || !s->has_front;
+                if (covered[at])
+                    continue;
                 text_append(script, "%.9g %.9g %u %zu %d\n", s->value[0][s->cell[at]] * s->factor[0],
                             s->value[1][s->cell[at]] * s->factor[1],
                             strong ? rgb_of(s, i) : plot_colour_mix(rgb_of(s, i), 0xffffff, 0.45),
@@ -237,6 +290,7 @@ static void put_points(struct plot_job *job, const struct scatter *s)
         text_append(script, "\n\n");
     }
     text_append(script, "END_OF_POINTS\n");
+    return DSE_OK;
 }
 
 /* Titles and, per panel, the ends of each axis. */
@@ -247,16 +301,8 @@ static enum dse_status put_frame(struct plot_job *job, const struct scatter *s, 
     DSE_TRY(arena_check(&data->arena, "the figure", err));
     for (size_t k = 0; k < 2; k++) {
         char title[192], name[32];
-        for (size_t p = 0; p < s->n_panel; p++) {
-            const size_t from = s->begin[p * s->n_series], to = s->begin[(p + 1) * s->n_series];
-            double low = INFINITY, high = -INFINITY;
-            for (size_t i = from; i < to; i++) {
-                low = fmin(low, s->value[k][s->cell[i]] * s->factor[k]);
-                high = fmax(high, s->value[k][s->cell[i]] * s->factor[k]);
-            }
-            end[p] = to > from ? low : 1;
-            end[s->n_panel + p] = to > from ? high : 1;
-        }
+        for (size_t p = 0; p < s->n_panel; p++)
+            ends_of(s, p, k, &end[p], &end[s->n_panel + p]);
         snprintf(name, sizeof name, "panel_low_%c", "xy"[k]);
         gnuplot_set_numbers(&job->script, name, end, s->n_panel);
         snprintf(name, sizeof name, "panel_high_%c", "xy"[k]);
@@ -265,7 +311,7 @@ static enum dse_status put_frame(struct plot_job *job, const struct scatter *s, 
         snprintf(name, sizeof name, "dse_%c_title", "xy"[k]);
         gnuplot_set_text(&job->script, name, title);
     }
-    text_append(&job->script, "dse_many = %d\n", s->n > 3000);
+    text_append(&job->script, "dse_many = %d\n", s->n > MANY);
     return DSE_OK;
 }
 
@@ -276,8 +322,11 @@ static void note(struct plot_data *data, const struct scatter *s)
         n = (size_t)snprintf(data->note, sizeof data->note, "%zu of %zu points on the front%s", s->n_on_front,
                              s->n, s->n_panel > 1 || s->parted ? "s" : "");
     if (s->n < s->n_slice)
-        snprintf(data->note + n, sizeof data->note - n, "%s%zu without a value", n ? ", " : "",
-                 s->n_slice - s->n);
+        n += (size_t)snprintf(data->note + n, sizeof data->note - n, "%s%zu without a value", n ? ", " : "",
+                              s->n_slice - s->n);
+    if (s->n_covered > 0)
+        snprintf(data->note + n, sizeof data->note - n, "%swhat lies on another is drawn once",
+                 n ? ", " : "");
 }
 
 static enum dse_status prepare(struct plot_job *job, struct scatter *s, struct dse_error *err)
@@ -319,14 +368,14 @@ enum dse_status plot_scatter(struct plot_job *job, struct dse_error *err)
     DSE_TRY(plot_panel_titles(data, &title, err));
     DSE_TRY(put_names(job, &s, &layout.right, err));
     DSE_TRY(put_fronts(job, &s, err));
-    put_points(job, &s);
+    DSE_TRY(put_points(job, &s, err));
     note(data, &s);
     /* The head comes first, but what it says of the fronts is known last. */
     points = *script;
     text_init(script);
-    layout.panel_width = s.n_panel == 1 ? 360 : fmax(220, 5.4 * (double)plot_longest(title, s.n_panel));
+    layout.panel_width = s.n_panel == 1 ? PANEL_X : fmax(220, 5.4 * (double)plot_longest(title, s.n_panel));
     layout.panel_height =
-        fmax(s.n_panel == 1 ? 260 : 180, 14.0 * (double)((s.n_series > 12 ? 12 : s.n_series) + 3));
+        fmax(s.n_panel == 1 ? PANEL_Y : 180, 14.0 * (double)((s.n_series > 12 ? 12 : s.n_series) + 3));
     layout.top = 44 + (s.n_panel > 1 ? 18 : 4);
     layout.least_width = plot_head_width(job);
     plot_layout(&layout, s.n_panel, 0);

@@ -3,6 +3,7 @@
 the line is the edge of what they beat; colours, panels, formats, hostile names; what cannot be drawn is said. Nothing here is a known value.
 Tests: plot_scatter.c."""
 import csv
+import math
 import io
 import os
 import subprocess
@@ -110,5 +111,31 @@ def check_points(folder):
         check("in the specification", code == 2 and want in said, said)
 
 
+def share(value, low, high):
+    """Where a value lies on the axis that is drawn, which is logarithmic over a factor of 6."""
+    return math.log(value / low) / math.log(high / low) if high > 6 * low else (value - low) / (high - low)
+
+
+def check_many(folder):
+    """Of more than 3000 points one of those of a colour is drawn that lie within half of 1/72 inch; the front is all there."""
+    text = SPEC.replace("max_evaluations: 20", "max_evaluations: 1").replace("batch: [1, 2]", "seed: {from: 1, to: 1100}")
+    out = os.path.join(folder, "many.h5")
+    dse("run", write(os.path.join(folder, "many.yaml"), text.replace("  GlobalBuffer.capacity: [2 B, 32 KiB, 64 KiB, 128 KiB]\n", "")), "-o", out)
+    points, _, script = drawn(folder, out)
+    with open(out[:-3] + ".csv", encoding="utf-8", newline="") as file:
+        rows = [(float(row["latency_s"]), float(row["energy_j"]), row["PE.mesh"]) for row in csv.DictReader(file)]
+    ends = [(min(row[k] for row in rows), max(row[k] for row in rows)) for k in range(2)]
+    mesh = {shape + 1: name for shape, name in enumerate(("4x4", "8x8", "16x16"))}
+
+    def place(point, name):
+        return int(share(point[0], *ends[0]) * 720), int(share(point[1], *ends[1]) * 520), name
+    shown = {place(p, mesh[p[3]]) for p in points[0]}
+    near_one = [any((a + i, b + k, name) in shown for i in (-1, 0, 1) for k in (-1, 0, 1)) for a, b, name in (place(row, row[2]) for row in rows)]
+    check("each is drawn or lies on one that is", len(rows) == 3300 and all(near_one), f"{near_one.count(False)} of {len(rows)}")
+    check("one of a place", len(shown) <= len(points[0]) < 0.9 * len(rows), f"{len(shown)} {len(points[0])}")
+    check("those on the front", near(sorted(p[:2] for p in points[0] if p[4]), front(out, "--min", "latency_s,energy_j")))
+    check("which is said", "of 3300 points on the front, what lies on another is drawn once" in script)
+
+
 if __name__ == "__main__":
-    run_parts(check_points)
+    run_parts(check_points, check_many)
