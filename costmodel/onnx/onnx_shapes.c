@@ -247,8 +247,9 @@ static enum dse_status check_operators(const struct onnx_model *model, struct ds
                                  onnx_node_name(model, node, name, sizeof name));
     }
     return any ? dse_fail_at(err, DSE_BAD_INPUT, model->path, 0,
-                             "operators that are not read: %s; `dse convert --ignore OPERATOR` takes one as "
-                             "free",
+                             "operators that are not read: %s; `dse convert MODEL.onnx --ignore OPERATOR -o "
+                             "MODEL.yaml` takes one as free, where the model says the shape of its result, "
+                             "and writes the network to go on with",
                              list)
                : DSE_OK;
 }

@@ -130,7 +130,7 @@ SMALL = {
                "{name: Conv-2, type: conv, C: 4, K: 4, P: 6, Q: 6, H: 6, W: 6, from: Conv}"], []),
 }
 REFUSED = {
-    "unknown": "operators that are not read: FooBar (2, first foo 1), Baz (1, first baz); `dse convert --ignore OPERATOR` takes one as free",
+    "unknown": "operators that are not read: FooBar (2, first foo 1), Baz (1, first baz); `dse convert MODEL.onnx --ignore OPERATOR -o MODEL.yaml` takes one as free, where the model says the shape of its result, and writes the network to go on with",
     "if": "operators that are not read: If (1, first choice)",
     "conv3d": "operators that are not read: Conv of three dimensions (1, first volume)",
     "free": "1 free dimension without a value: seq_len; give it by --set network.seq_len=128",
