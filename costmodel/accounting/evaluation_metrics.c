@@ -1,7 +1,8 @@
 /* From the totals of an evaluation to the metrics that all results share. */
 #include "costmodel/accounting/evaluator.h"
 
-void evaluation_metrics(const struct evaluation *e, const struct architecture *arch, struct metrics *out)
+void evaluation_metrics(const struct evaluation *e, const struct architecture *arch, double area_mm2,
+                        struct metrics *out)
 {
     metrics_init(out);
     out->latency_s = e->latency_s;
@@ -9,7 +10,7 @@ void evaluation_metrics(const struct evaluation *e, const struct architecture *a
     out->energy_j = e->energy_j;
     out->edp_js = e->edp_js;
     out->utilization = e->utilization;
-    out->area_mm2 = architecture_area_mm2(arch);
+    out->area_mm2 = area_mm2;
     out->n_mac = (uint64_t)e->n_compute;
     out->energy_mac_j = e->energy_mac_j;
     out->energy_leakage_j = e->energy_leakage_j;

@@ -126,7 +126,9 @@ bool evaluator_bound_applies(const struct evaluator *evaluator, const struct map
 bool evaluator_check(const struct evaluator *evaluator, const struct mapping *mapping, char *reason,
                      unsigned long size);
 
-/* The shared metrics of an evaluation on `arch` that fits; the bounds are missing. */
-void evaluation_metrics(const struct evaluation *e, const struct architecture *arch, struct metrics *out);
+/* The shared metrics of an evaluation on `arch` that fits, whose area the caller knows; the bounds are
+ * missing. */
+void evaluation_metrics(const struct evaluation *e, const struct architecture *arch, double area_mm2,
+                        struct metrics *out);
 
 #endif

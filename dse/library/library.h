@@ -25,6 +25,7 @@ struct dse_network {
 struct dse_layer {
     struct evaluator *evaluator; /* with problem and machine */
     struct lower_bound bound;
+    double area_mm2; /* of the machine */
     struct dse_shape shape;
     /* what `shape` points to */
     const char *dim[PROBLEM_DIM_MAX], *tensor[PROBLEM_TENSOR_MAX], *level[ARCH_LEVEL_MAX];

@@ -90,6 +90,7 @@ static enum dse_status open_layer(const struct dse_machine *machine, const struc
     DSE_TRY(read_problem(&network->network, name, options, &problem, err));
     DSE_TRY(evaluator_new(accounting, &problem, &machine->arch, &layer->evaluator, err));
     evaluator_bound(layer->evaluator, &layer->bound);
+    layer->area_mm2 = architecture_area_mm2(&machine->arch);
     fill_shape(layer);
     return DSE_OK;
 }
@@ -203,7 +204,8 @@ static bool price(const struct dse_layer *layer, struct dse_scratch *scratch, co
             value[j] = NAN;
         return false;
     }
-    evaluation_metrics(&scratch->evaluation, evaluator_architecture(layer->evaluator), &metrics);
+    evaluation_metrics(&scratch->evaluation, evaluator_architecture(layer->evaluator), layer->area_mm2,
+                       &metrics);
     if (columns->bounds)
         add_bounds(layer, &scratch->mapping, &scratch->evaluation, &metrics);
     for (size_t j = 0; j < columns->n; j++) {

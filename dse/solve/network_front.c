@@ -109,17 +109,18 @@ static enum dse_status add_layer(struct merge *m, uint32_t i, struct dse_error *
 static void fill_metrics(const struct merge *m, const struct architecture *arch, const uint32_t *choice,
                          struct metrics *total)
 {
+    const double area_mm2 = architecture_area_mm2(arch);
     metrics_init(total);
     metrics_fold_begin(total);
     for (uint32_t i = 0; i < m->workload->n_layer; i++) {
         const struct solve_result *layer = m->result[m->workload->problem_of[i]];
         struct metrics one;
         metrics_init(&one);
-        evaluation_metrics(&layer->front[choice[i]].found.evaluation, arch, &one);
+        evaluation_metrics(&layer->front[choice[i]].found.evaluation, arch, area_mm2, &one);
         metrics_fold(total, &one, m->workload->count[i]);
     }
     total->edp_js = total->energy_j * total->latency_s;
-    total->area_mm2 = architecture_area_mm2(arch);
+    total->area_mm2 = area_mm2;
     total->utilization = (double)total->n_mac / ((double)arch->mac.instances * (double)total->latency_cycle);
 }
 

@@ -112,7 +112,7 @@ static enum dse_status fill_layer(const struct record_source *source, const stru
     row->reason = result->reason[0] ? result->reason : NULL;
     if (result->outcome != RESULT_OK)
         return DSE_OK;
-    evaluation_metrics(e, source->arch, &row->metrics);
+    evaluation_metrics(e, source->arch, architecture_area_mm2(source->arch), &row->metrics);
     if (source->measure->what)
         memcpy(row->extra, result->measured.value, sizeof result->measured.value);
     if (result->bounded) {

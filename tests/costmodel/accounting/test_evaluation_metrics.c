@@ -25,7 +25,7 @@ static struct metrics metrics_with(uint32_t n_level)
     struct metrics m;
     arch.n_level = n_level;
     arch.level[2].is_dram = arch.level[3].is_dram = true;
-    evaluation_metrics(&e, &arch, &m);
+    evaluation_metrics(&e, &arch, architecture_area_mm2(&arch), &m);
     return m;
 }
 

@@ -101,7 +101,8 @@ static void test_prices_are_the_evaluators(void **state)
         library_row_write(&mapping[i], again);
         assert_memory_equal(again, row + (size_t)i * f->width, sizeof again);
         assert_true(evaluator_run(evaluator, f->scratch->workspace, &mapping[i], &e));
-        evaluation_metrics(&e, evaluator_architecture(evaluator), &metrics);
+        evaluation_metrics(&e, evaluator_architecture(evaluator),
+                           architecture_area_mm2(evaluator_architecture(evaluator)), &metrics);
         metrics.bound_latency_ratio = e.latency_s / f->layer->bound.latency_s;
         metrics.bound_energy_ratio = e.energy_j / f->layer->bound.energy_j;
         metrics.bound_edp_ratio = e.edp_js / f->layer->bound.edp_js;
