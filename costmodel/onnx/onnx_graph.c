@@ -191,7 +191,10 @@ bool onnx_spread(struct onnx_builder *b, const struct onnx_node *node, struct on
 {
     if (view->feature->size[AXIS_H] != 1 || view->feature->size[AXIS_W] != 1 ||
         view->feature->size[AXIS_C] != size[AXIS_C] || size[AXIS_H] > 65535 || size[AXIS_W] > 65535)
-        return onnx_stuck(b, node, "an operand is repeated along channels, or along some rows or columns");
+        return onnx_stuck(
+            b, node,
+            "an operand is repeated along channels (as over heads, where positions are rotated), or along "
+            "some rows or columns");
     struct onnx_layer *layer = onnx_make(b, node, LAYER_UPSAMPLE, view);
     if (!layer)
         return false;

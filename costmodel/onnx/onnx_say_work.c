@@ -259,7 +259,13 @@ bool onnx_say_concat(struct onnx_builder *b, const struct onnx_node *node)
         if (!onnx_ready(b, node, view, 1u << axis))
             return false;
         if (!onnx_view_is_whole(view, axis, AXIS_C))
-            return onnx_stuck(b, node, "it does not put channels behind channels");
+            return onnx_stuck(
+                b, node,
+                onnx_view_is_whole(view, axis, AXIS_H)
+                    ? "it puts rows behind rows, as a cache of keys and values does"
+                : onnx_view_has(view, 1u << axis, AXIS_C)
+                    ? "it puts channels of each group behind one another, as rotated positions do"
+                    : "it does not put channels behind channels");
         from[i] = view->feature->ref;
         channels += view->feature->size[AXIS_C];
         (void)onnx_view_set(view, axis, AXIS_C, 1, 1); /* the rest has to agree */

@@ -92,7 +92,17 @@ def attention(tokens):
     return [line % ((4 * tokens, tokens) if line.count("%d") == 2 else tokens) for line in ATTENTION]
 
 
+def decoder(tokens, past):
+    """Its layers for so many new tokens and cached ones: two heads of four channels."""
+    product = [f"{{name: {of}, type: linear, C: 8, K: 8, P: {tokens}}}" for of in ("q", "k", "v", "out")]
+    both = 2 * (tokens + past)  # of each head
+    return [*product[:3], f"{{name: scores, type: matmul, C: 8, K: {both}, P: {tokens}, groups: 2}}",
+            f"{{name: context, type: matmul, C: {both}, K: 8, P: {tokens}, groups: 2}}", product[3]]
+
+
 SMALL = {
+    "cache": (decoder(3, 5), ["--set", "network.seq_len=3", "--set", "network.past_len=5"]),
+    "rotary": (decoder(2, 30), ["--set", "network.seq_len=2", "--set", "network.past_len=30"]),
     "free": (attention(128), ["--set", "network.seq_len=128"]),
     "batch4": (attention(10), []),
     "conv1d": (["{name: conv, type: conv, C: 8, K: 16, P: 10, R: 3, H: 20, W: 1, stride: [2, 1], pad: [1, 0], from: input}"], []),
@@ -147,6 +157,9 @@ def small(folder):
         check(f"{name} is read", code == 0, said)
         found = layers(path) if code == 0 else []
         check(f"{name}: layers", found == expected, found)
+    for name, words in (("cache", "node keys (Concat): it puts rows behind rows, as a cache of keys and values does"),
+                        ("rotary", "(Concat): it puts channels of each group behind one another, as rotated positions do")):
+        check(f"{name} is a list, and why", words in read(os.path.join(folder, name + ".yaml")).decode())
     for name, words in REFUSED.items():
         code, said = dse("check", os.path.join(KNOWN, "small", name + ".onnx"))
         check(f"{name} is refused in these words", code == 2 and words in said and said.count("\n") == 1, said)

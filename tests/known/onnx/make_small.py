@@ -70,6 +70,37 @@ def attentions():
     save("free2", nodes, [*inputs, info("z", F, ["batch", None, 16])], ["y"], values)
 
 
+def decoder(name, rotates):
+    """Attention of a decoder's new tokens to those in a cache of keys and values, too; queries and keys by rotated positions."""
+    nodes, half = [], {"q": "q2", "k": "k2"}
+    for of in "qkv":
+        nodes += [node("MatMul", ["x", "w"], [of + "0"], of), node("Reshape", [of + "0", "to_heads"], [of + "1"]),
+                  node("Transpose", [of + "1"], [of + "2"], perm=[0, 2, 1, 3])]
+    for of in "qk" if rotates else "":
+        half[of] = of + "3"
+        nodes += [node("Slice", [of + "2", "zero", "two", "last"], [of + "a"]), node("Slice", [of + "2", "two", "four", "last"], [of + "b"]),
+                  node("Neg", [of + "b"], [of + "n"]), node("Concat", [of + "n", of + "a"], [of + "r"], axis=-1),
+                  node("Mul", [of + "2", "cos"], [of + "c"], of + " cos"), node("Mul", [of + "r", "sin"], [of + "s"], of + " sin"),
+                  node("Add", [of + "c", of + "s"], [of + "3"])]
+    table = [node("Gather", ["w_" + of, "positions"], [of + "0"]) for of in ("cos", "sin")] + [
+        node("Unsqueeze", [of + "0", "one"], [of]) for of in ("cos", "sin")] if rotates else []
+    nodes = [*table, *nodes, node("Concat", ["past_k", half["k"]], ["keys"], "keys", axis=2),
+             node("Concat", ["past_v", "v2"], ["values"], "values", axis=2), node("Transpose", ["keys"], ["kt"], perm=[0, 1, 3, 2]),
+             node("MatMul", [half["q"], "kt"], ["scores0"], "scores"), node("Softmax", ["scores0"], ["soft"], "softmax", axis=-1),
+             node("MatMul", ["soft", "values"], ["context0"], "context"), node("Transpose", ["context0"], ["c2"], perm=[0, 2, 1, 3]),
+             node("Reshape", ["c2", "to_row"], ["c3"]), node("MatMul", ["c3", "w"], ["y"], "out")]
+    past = [info(of, F, ["batch", 2, "past_len", 4]) for of in ("past_k", "past_v")]
+    save(name, nodes, [info("x", F, ["batch", "seq_len", 8]), *([info("positions", I64, ["batch", "seq_len"])] if rotates else []), *past],
+         ["y", "keys", "values"], [weights("w", 8, 8), weights("w_cos", 64, 4), weights("w_sin", 64, 4), whole("to_heads", 0, 0, 2, 4),
+                                   whole("to_row", 0, 0, 8), whole("zero", 0), whole("one", 1), whole("two", 2), whole("four", 4), whole("last", -1)])
+
+
+def decoders():
+    """A cache alone, and with rotated positions."""
+    decoder("cache", False)
+    decoder("rotary", True)
+
+
 def convolutions():
     """1-D, transposed, three-dimensional; padding by rule."""
     save("conv1d", [node("Conv", ["x", "w"], ["a"], "conv", pads=[1, 1], strides=[2]), node("Relu", ["a"], ["y"])],
@@ -185,5 +216,5 @@ def hostile():
 
 
 os.makedirs(FOLDER, exist_ok=True)
-for make in (attentions, convolutions, quantised, products, layers, values, hostile):
+for make in (attentions, decoders, convolutions, quantised, products, layers, values, hostile):
     make()
