@@ -45,7 +45,7 @@ if (dse_series_title ne '') {
 is_log(low, high) = low > 0 && high / low > 3
 below(low, high) = is_log(low, high) ? low / (high / low)**0.06 : low - (high > low ? 0.06 * (high - low) : 0.02 * high)
 above(low, high) = is_log(low, high) ? high * (high / low)**0.06 : high + (high > low ? 0.06 * (high - low) : 0.02 * high)
-round_ticks(low, high) = high / low < 20 ? '1 1.5 2 3 4 5 7' : '1 2 5'
+round_ticks(low, high) = high / low < 8 ? '1 1.5 2 3 4 5 7' : '1 2 5'
 
 do for [p = 1:dse_n_panel] {
     set lmargin at screen panel_left[p]

@@ -43,7 +43,7 @@ if (dse_front_word ne '') {
 is_log(low, high) = low > 0 && high / low > 6
 below(low, high) = is_log(low, high) ? low / (high / low)**0.05 : low - (high > low ? 0.05 * (high - low) : 0.05 * abs(high) + 1e-12)
 above(low, high) = is_log(low, high) ? high * (high / low)**0.05 : high + (high > low ? 0.05 * (high - low) : 0.05 * abs(high) + 1e-12)
-round_ticks(low, high) = high / low < 20 ? '1 1.5 2 3 4 5 7' : high / low < 1000 ? '1 2 5' : '1'
+round_ticks(low, high) = high / low < 8 ? '1 1.5 2 3 4 5 7' : high / low < 1000 ? '1 2 5' : '1'
 
 do for [p = 1:dse_n_panel] {
     set lmargin at screen panel_left[p]
