@@ -451,22 +451,25 @@ _SIZE_TEXT, _byref, _int32_of, _evaluate = _SIZE(_TEXT), ctypes.byref, ctypes.c_
 
 def _run(work, cancel=None):
     """Do work(flag) in a thread, so that Ctrl-C arrives here, sets the flag and is raised once the search has ended."""
-    flag, problem = (cancel or Flag())._value, []
+    flag, problem, ended = (cancel or Flag())._value, [], threading.Event()
 
     def target():
         try:
             work(flag)
         except BaseException as error:  # handed to the caller
             problem.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=target, daemon=True)
     try:
         thread.start()
-        thread.join()
+        while not ended.wait(0.1):  # without an end, a signal that comes just before the wait would be seen behind it only
+            pass
     except BaseException:
         flag.value = 1
         if thread.ident:
-            thread.join()
+            ended.wait()
         raise
     if problem:
         raise problem[0]
