@@ -458,8 +458,7 @@ def _run(work, cancel=None):
             work(flag)
         except BaseException as error:  # handed to the caller
             problem.append(error)
-        finally:
-            ended.set()
+        ended.set()
 
     thread = threading.Thread(target=target, daemon=True)
     try:
@@ -582,8 +581,7 @@ def sweep(specification, output=None, set=None, jobs=None):
     import dse_results
     out = os.fspath(output) if output is not None else os.path.splitext(os.path.basename(specification))[0] + ".h5"
     command = [_program(), "run", os.fspath(specification), "-o", out] + (["-j", str(jobs)] if jobs else [])
-    for key, value in (set or {}).items():
-        command += ["--set", f"{key}={value}"]
+    command += [word for key, value in (set or {}).items() for word in ("--set", f"{key}={value}")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             _, said = process.communicate()
@@ -598,6 +596,5 @@ def sweep(specification, output=None, set=None, jobs=None):
 
 def _program():
     """The program beside the library, or that of the path."""
-    folder = os.path.dirname(_path)
-    there = [place for place in (os.path.join(folder, "dse"), os.path.join(folder, "..", "bin", "dse")) if os.path.isfile(place)]
-    return there[0] if there else "dse"
+    places = [os.path.join(os.path.dirname(_path), *folders, "dse") for folders in ((), ("..", "bin"))]
+    return next(filter(os.path.isfile, places), "dse")
