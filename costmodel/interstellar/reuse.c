@@ -8,12 +8,8 @@
 static uint32_t kept_dims(const struct problem *problem)
 {
     uint32_t dims = 0;
-    for (uint32_t t = 0; t < problem->n_tensor; t++) {
-        const struct tensor *tensor = &problem->tensor[t];
-        for (uint32_t r = 0; r < tensor->n_rank && tensor->read_write; r++)
-            for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
-                dims |= 1u << tensor->rank[r].term[i].dim;
-    }
+    for (uint32_t t = 0; t < problem->n_tensor; t++)
+        dims |= problem->tensor[t].read_write ? tensor_dims(&problem->tensor[t]) : 0;
     return dims;
 }
 

@@ -34,6 +34,15 @@ uint64_t problem_macs(const struct problem *problem)
     return macs;
 }
 
+uint32_t tensor_dims(const struct tensor *tensor)
+{
+    uint32_t dims = 0;
+    for (uint32_t r = 0; r < tensor->n_rank; r++)
+        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
+            dims |= 1u << tensor->rank[r].term[i].dim;
+    return dims;
+}
+
 uint64_t problem_tile_words(const struct problem *problem, uint32_t t, const uint32_t *extent)
 {
     const struct tensor *tensor = &problem->tensor[t];

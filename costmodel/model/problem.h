@@ -63,6 +63,9 @@ int problem_find_tensor(const struct problem *problem, const char *name);
 /* Multiply-accumulates: the product of all bounds. */
 uint64_t problem_macs(const struct problem *problem);
 
+/* Bit d: dimension d tells words of the tensor apart; a loop over any other reuses them. */
+uint32_t tensor_dims(const struct tensor *tensor);
+
 /* Words of the bounding box of tensor `t` when dimension d spans extent[d] iterations (n_dim): prod over
  * ranks of 1 + sum coefficient * (extent - 1). docs/cost-model.md, "Tiles". */
 uint64_t problem_tile_words(const struct problem *problem, uint32_t t, const uint32_t *extent);

@@ -7,20 +7,11 @@
 
 /* ---------------------------------------- which dimension moves which tensor */
 
-static uint32_t indexed_dims(const struct tensor *tensor)
-{
-    uint32_t dims = 0;
-    for (uint32_t r = 0; r < tensor->n_rank; r++)
-        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
-            dims |= 1u << tensor->rank[r].term[i].dim;
-    return dims;
-}
-
 static uint32_t output_dims(const struct problem *problem)
 {
     for (uint32_t t = 0; t < problem->n_tensor; t++)
         if (problem->tensor[t].read_write)
-            return indexed_dims(&problem->tensor[t]);
+            return tensor_dims(&problem->tensor[t]);
     return 0;
 }
 

@@ -152,16 +152,6 @@ static enum dse_status read_factor_list(const struct constraint_entry *e, const 
     return DSE_OK;
 }
 
-/* The dimensions that tell words of a tensor apart. */
-static uint32_t dims_of_tensor(const struct tensor *tensor)
-{
-    uint32_t dims = 0;
-    for (uint32_t r = 0; r < tensor->n_rank; r++)
-        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
-            dims |= 1u << tensor->rank[r].term[i].dim;
-    return dims;
-}
-
 static enum dse_status set_ones(const struct constraint_entry *e, const struct ynode *node,
                                 enum loop_kind kind, uint32_t dims)
 {
@@ -187,7 +177,7 @@ static enum dse_status read_factors(const struct constraint_entry *e, enum loop_
     }
     DSE_TRY(constraint_read_tensors(e, over, &tensors));
     for (uint32_t t = 0; t < e->problem->n_tensor; t++)
-        ones |= tensors >> t & 1u ? dims_of_tensor(&e->problem->tensor[t]) : 0;
+        ones |= tensors >> t & 1u ? tensor_dims(&e->problem->tensor[t]) : 0;
     return set_ones(e, yaml_find(e->node, over), kind, ones);
 }
 

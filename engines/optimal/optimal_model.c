@@ -86,13 +86,10 @@ enum dse_status optimal_takes_problem(const struct problem *problem, const struc
     uint32_t n_window = 0, n_event = 0, indexed[PROBLEM_DIM_MAX] = {0}, alone[PROBLEM_DIM_MAX] = {0};
     for (uint32_t t = 0; t < problem->n_tensor; t++) {
         const struct tensor *tensor = &problem->tensor[t];
-        uint32_t mask = 0;
+        const uint32_t mask = tensor_dims(tensor);
         bool window = false;
         DSE_TRY(takes_tensor(problem, t, &window, err));
         n_window += window;
-        for (uint32_t r = 0; r < tensor->n_rank; r++)
-            for (uint32_t k = 0; k < tensor->rank[r].n_term; k++)
-                mask |= 1u << tensor->rank[r].term[k].dim;
         for (uint32_t d = 0; d < problem->n_dim; d++) {
             indexed[d] += mask >> d & 1u;
             alone[d] |= (mask >> d & 1u ? 0 : 1u) << t;
@@ -156,10 +153,9 @@ static void add_events(struct optimal_model *model, uint32_t t)
 static void add_ranks(struct optimal_model *model, uint32_t t)
 {
     const struct tensor *tensor = &model->problem->tensor[t];
+    model->relevant[t] = tensor_dims(tensor);
     for (uint32_t r = 0; r < tensor->n_rank; r++) {
         const struct tensor_rank *rank = &tensor->rank[r];
-        for (uint32_t k = 0; k < rank->n_term; k++)
-            model->relevant[t] |= 1u << rank->term[k].dim;
         if (rank->n_term < 2 || model->problem->bound[rank->term[0].dim] == 1 ||
             model->problem->bound[rank->term[1].dim] == 1)
             continue;

@@ -13,16 +13,6 @@ static bool streams(const struct mapper_core *core, const struct tensor *tensor)
     return core->streams >> (unsigned)tensor->role & 1u;
 }
 
-/* Bit d: the dimension moves the tensor. */
-static uint32_t dims_of(const struct tensor *tensor)
-{
-    uint32_t dims = 0;
-    for (uint32_t r = 0; r < tensor->n_rank; r++)
-        for (uint32_t i = 0; i < tensor->rank[r].n_term; i++)
-            dims |= 1u << tensor->rank[r].term[i].dim;
-    return dims;
-}
-
 /* The outermost level inside the DRAM that may keep the tensor; -1: none. */
 static int own_level(const struct mapper_core *core, const struct tensor *tensor)
 {
@@ -35,7 +25,7 @@ static int own_level(const struct mapper_core *core, const struct tensor *tensor
 static void read_once(const struct mapper_core *core, const struct problem *problem,
                       const struct tensor *tensor, bool whole, struct mapspace_constraints *constraints)
 {
-    uint32_t source = core->arch.n_level - 1, dims = dims_of(tensor);
+    uint32_t source = core->arch.n_level - 1, dims = tensor_dims(tensor);
     int own = own_level(core, tensor);
     struct loop_constraints *home = &constraints->level[core->home].temporal;
     for (uint32_t d = 0; d < problem->n_dim; d++) {
@@ -76,7 +66,7 @@ void mapper_stream_constraints(const struct mapper_core *core, const struct prob
 /* Whether all of a tensor that an instance of level `own` ever holds is there at once. */
 static bool is_whole(const struct problem *problem, const struct mapping *mapping, uint32_t t, uint32_t own)
 {
-    uint32_t dims = dims_of(&problem->tensor[t]);
+    uint32_t dims = tensor_dims(&problem->tensor[t]);
     for (uint32_t l = own + 1; l < mapping->n_level; l++)
         for (uint32_t d = 0; d < problem->n_dim; d++)
             if ((dims >> d & 1u) && mapping->level[l].temporal[d] > 1)
@@ -120,7 +110,7 @@ static uint32_t count_pieces(const struct mapper_core *core, const struct proble
                              const struct mapping *mapping, const struct evaluation_detail *detail,
                              uint32_t t)
 {
-    uint32_t dims = dims_of(&problem->tensor[t]);
+    uint32_t dims = tensor_dims(&problem->tensor[t]);
     uint64_t pieces = 1;
     int own = outermost_keeper(core, detail, t);
     if (own < 0 || is_whole(problem, mapping, t, (uint32_t)own))

@@ -33,6 +33,10 @@ static void test_problem_sizes_are_bounding_boxes(void **state)
     for (uint32_t d = 0; d < problem.n_dim; d++)
         extent[d] = 1;
     assert_int_equal(problem_tile_words(&problem, (uint32_t)inputs, extent), 1);
+    uint32_t dims = 0; /* N C P*2+R Q+S: all but K */
+    for (const char *name = "NCPRQS"; *name; name++)
+        dims |= 1u << problem_find_dim(&problem, (const char[]){*name, '\0'});
+    assert_int_equal(tensor_dims(&problem.tensor[inputs]), dims);
     extent[problem_find_dim(&problem, "P")] = 2; /* two rows, and the one between them */
     assert_int_equal(problem_tile_words(&problem, (uint32_t)inputs, extent), 3);
 }
