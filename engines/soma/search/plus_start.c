@@ -27,7 +27,8 @@ static bool must_break(const struct soma_search *search, const struct soma_lfa *
     return at < lfa->n_layer && graph->classifier[lfa->order[at]];
 }
 
-/* Whether layers first .. past - 1 fit as a layer group of so many tiles. */
+/* Whether layers first .. past - 1 fit as a layer group of so many tiles. Layers that together are beyond the
+ * parser's limits do not. */
 static enum dse_status fits(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t first,
                             uint32_t past, uint32_t tiling, struct arena *scratch, bool *fit,
                             struct dse_error *err)
@@ -39,8 +40,14 @@ static enum dse_status fits(const struct soma_search *search, const struct soma_
     struct soma_fault_info fault;
     struct soma_prefetcher *prefetcher = NULL;
     uint32_t full;
+    struct dse_error why = {0};
     arena_reset(scratch);
-    DSE_TRY(soma_parse_part(&search->context, &part, scratch, &schedule, &fault, err));
+    *fit = false;
+    const enum dse_status status = soma_parse_part(&search->context, &part, scratch, &schedule, &fault, &why);
+    if (status == DSE_LIMIT && part.n_layer > 1)
+        return DSE_OK;
+    if (status != DSE_OK)
+        return dse_fail(err, status, "%s", why.text);
     if (fault.what == SOMA_OK)
         DSE_TRY(soma_prefetcher_new(&schedule, search, scratch, &prefetcher, &full, err));
     *fit = prefetcher != NULL;
@@ -59,6 +66,30 @@ static enum dse_status make_fit(const struct soma_search *search, const struct s
             *tiling = t;
             return DSE_OK;
         }
+    }
+    return DSE_OK;
+}
+
+/* Whether many layers are tried at once. Layers that fit nearly always fit with fewer of them, too, and parts
+ * of layers are by the thousand. */
+static bool may_gallop(const struct soma_search *search)
+{
+    return search->context.network->n_cut > 0;
+}
+
+/* Move `*past` on as long as layers fit with the tiling number that they have: 1, 2, 4, ... more, then
+ * halves, to where the next layer does not fit. */
+static enum dse_status gallop(const struct soma_search *search, const struct soma_lfa *lfa, uint32_t first,
+                              uint32_t tiling, struct arena *scratch, uint32_t *past, struct dse_error *err)
+{
+    const uint32_t n = lfa->n_layer;
+    uint32_t beyond = n + 1, step = 1; /* beyond: it does not fit, or there is none */
+    while (beyond - *past > 1 && !soma_search_is_over(search)) {
+        const uint32_t at = step < beyond - *past ? *past + step : beyond - 1;
+        bool fit;
+        DSE_TRY(fits(search, lfa, first, at, tiling, scratch, &fit, err));
+        *(fit ? past : &beyond) = at;
+        step = beyond > n ? 2 * step : (beyond - *past) / 2;
     }
     return DSE_OK;
 }
@@ -87,6 +118,10 @@ enum dse_status plus_start(const struct soma_search *search, uint32_t tiling_max
             return DSE_OK;
         uint32_t most = tiling > tiling_max ? tiling : tiling_max;
         while (past < n && !must_break(search, lfa, past)) {
+            if (may_gallop(search))
+                DSE_TRY(gallop(search, lfa, first, tiling, scratch, &past, err));
+            if (past == n)
+                break;
             DSE_TRY(make_fit(search, lfa, first, past + 1, most, scratch, &tiling, &fit, err));
             if (!fit)
                 break;

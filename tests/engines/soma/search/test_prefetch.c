@@ -1,7 +1,7 @@
 /* Prefetching: valid on random schemes of five networks by both rules, never slower than double buffering
  * when all it may do is done, as good as the published program's second stage, and optimal where everything
  * can be enumerated.
- * Tests: plus_point.c, plus_price.c, plus_start.c. */
+ * Tests: plus_point.c, plus_price.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
