@@ -79,19 +79,75 @@ static bool is_left_beside(const struct optimal_walk *walk, uint32_t l, uint32_t
     return true;
 }
 
+/* What each event costs at least that is open at a tile. */
+struct open_prices {
+    double here[OPTIMAL_EVENT_MAX]; /* (n_event) when the next loop moves its tile as a whole, direct */
+    double next[OPTIMAL_EVENT_MAX]; /* the same, not direct */
+    double last[OPTIMAL_EVENT_MAX]; /* after all loops that leave it alone */
+};
+
+static void price_open(const struct optimal_sweep *sweep, bool sums, uint32_t node, struct open_prices *out)
+{
+    const struct optimal_model *model = sweep->model;
+    const uint32_t end = sweep->tiles.n - 1;
+    for (uint32_t e = 0; e < model->n_event; e++) {
+        const uint32_t t = model->event[e].tensor;
+        const bool window = (int)t == model->window;
+        if (window && sums) { /* its price depends on the level */
+            out->here[e] = out->next[e] = out->last[e] = sweep->least_event[e];
+            continue;
+        }
+        bool match = false;
+        for (uint32_t l = model->event[e].from + 1; window && l < model->arch->n_level; l++)
+            match = match || sweep->match[l][node];
+        const double *price = match ? sweep->half[e] : sweep->close[e];
+        out->here[e] = sweep->close[e][node];
+        out->next[e] = price[node];
+        out->last[e] = price[lattice_mix(&sweep->tiles, node, end, ~model->relevant[t])];
+    }
+}
+
+/* What the open events `mask` cost at least from `node` on, whichever loop comes next; 0: none does. Much
+ * cheaper than goal_at. */
+static double price_mask(const struct optimal_sweep *sweep, const struct open_prices *price, uint32_t mask,
+                         uint32_t node)
+{
+    const struct optimal_model *model = sweep->model;
+    const uint32_t end = sweep->tiles.n - 1;
+    double least = INFINITY;
+    for (uint32_t d = 0; d < model->problem->n_dim; d++) {
+        double sum = 0;
+        if (sweep->tiles.extent[d][node] == sweep->tiles.extent[d][end])
+            continue;
+        for (uint32_t left = mask & 0xffffu; left; left &= left - 1) {
+            const uint32_t e = (uint32_t)__builtin_ctz(left);
+            const bool direct = mask >> (OPTIMAL_DIRECT + e) & 1u;
+            sum += model->stays[d] >> e & 1u                   ? price->last[e]
+                   : !direct                                   ? price->next[e]
+                   : model->partner[d] < model->problem->n_dim ? sweep->least_event[e] /* it may slide */
+                                                               : price->here[e];
+        }
+        least = fmin(least, sum);
+    }
+    return least < INFINITY ? least : 0;
+}
+
 /* All tiles from which the end of the frame can be reached below the limit. */
 static void find_candidates(struct optimal_walk *walk, uint32_t l)
 {
     const struct optimal_sweep *sweep = walk->sweep;
     const struct optimal_states *in = &sweep->at[l];
     struct optimal_frame *frame = &walk->frame[l];
+    const double limit = walk->limit * (1 + 1e-12);              /* rounding */
+    const bool outermost = l + 1 == sweep->model->arch->n_level; /* has most tiles */
+    const bool sums = outermost && optimal_is_diagonal(sweep->model, &sweep->spread, UINT32_MAX);
     double least = INFINITY, below[OPTIMAL_MASK_MAX]; /* values of the masks (in->n) that may do */
+    struct open_prices price;
     frame->n = frame->at = 0;
     for (uint32_t i = 0; i < sweep->at[l + 1].n; i++)
         least = fmin(least, frame->goal[i]);
     for (uint32_t i = 0; i < in->n; i++) /* the sweep's own limit may have been higher */
-        below[i] = walk->limit * (1 + 1e-12) -
-                   fmax(least, l > 0 ? optimal_sweep_left(sweep, l - 1, in->mask[i]) : 0);
+        below[i] = limit - fmax(least, l > 0 ? optimal_sweep_left(sweep, l - 1, in->mask[i]) : 0);
     for (uint32_t node = 0; node <= frame->end; node++) {
         double bound = INFINITY;
         if (sweep->least[l][node] + least >= walk->limit ||
@@ -99,8 +155,11 @@ static void find_candidates(struct optimal_walk *walk, uint32_t l)
             continue;
         if (optimal_watch_ends(sweep->watch, 1000 * in->n))
             return;
+        if (outermost)
+            price_open(sweep, sums, node, &price);
         for (uint32_t i = 0; i < in->n; i++)
-            if (in->value[i][node] < below[i])
+            if (in->value[i][node] < below[i] &&
+                (!outermost || in->value[i][node] + price_mask(sweep, &price, in->mask[i], node) < limit))
                 bound = fmin(bound, in->value[i][node] +
                                         goal_at(sweep, frame->goal, frame->end, l, in->mask[i], node));
         if (bound < walk->limit && is_left_beside(walk, l, node))
