@@ -110,14 +110,27 @@ static void keep_extents(const struct optimal_model *model, uint32_t l, const st
 
 /* ---------------------------------------- tiles */
 
+void optimal_tile_words(const struct optimal_model *model, uint32_t t, uint64_t *words)
+{
+    const struct lattice *lattice = &model->lattice;
+    const struct tensor *tensor = &model->problem->tensor[t];
+    for (uint32_t i = 0; i < lattice->n; i++)
+        words[i] = 1;
+    for (uint32_t r = 0; r < tensor->n_rank; r++) {
+        const struct projection_term *term = tensor->rank[r].term;
+        const bool sum = tensor->rank[r].n_term > 1;
+        const uint32_t *a = lattice->extent[term[0].dim], *b = lattice->extent[term[sum].dim];
+        const uint64_t step_a = term[0].coefficient, step_b = sum ? term[1].coefficient : 0;
+        for (uint32_t i = 0; i < lattice->n; i++)
+            words[i] *= 1 + step_a * (a[i] - 1u) + step_b * (b[i] - 1u);
+    }
+}
+
 static uint64_t kept_words(const struct optimal_model *model, uint32_t keep, uint32_t node)
 {
-    uint32_t extent[PROBLEM_DIM_MAX];
     uint64_t words = 0;
-    for (uint32_t d = 0; d < model->lattice.n_dim; d++)
-        extent[d] = model->lattice.extent[d][node];
     for (uint32_t t = 0; t < model->problem->n_tensor; t++)
-        words += keep >> t & 1u ? problem_tile_words(model->problem, t, extent) : 0;
+        words += keep >> t & 1u ? model->tile_words[t][node] : 0;
     return words;
 }
 

@@ -24,6 +24,9 @@ uint32_t optimal_first_loops(const struct optimal_model *model, uint32_t l, cons
 /* Set `limited` of the model. */
 void optimal_limit_factors(struct optimal_model *model);
 
+/* Set `words` (n) to those of tensor t in each tile. */
+void optimal_tile_words(const struct optimal_model *model, uint32_t t, uint64_t *words);
+
 /* (n) whether a tile may be what level l holds when it keeps the tensors `keep`: it fits, uses enough, and
  * the factors allowed inside and outside can make it. Made when it is asked for first. DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status optimal_fits(struct optimal_model *model, uint32_t l, uint8_t keep,

@@ -223,6 +223,12 @@ enum dse_status optimal_model_add_tiles(struct optimal_model *model, struct dse_
 {
     memcpy(model->widest, model->keep, sizeof model->widest);
     DSE_TRY(lattice_new(model->problem, model->arena, &model->lattice, err));
+    for (uint32_t t = 0; t < model->problem->n_tensor; t++) {
+        model->tile_words[t] =
+            arena_alloc_unset(model->arena, model->lattice.n, sizeof *model->tile_words[t]);
+        DSE_TRY(arena_check(model->arena, "the words of tiles", err));
+        optimal_tile_words(model, t, model->tile_words[t]);
+    }
     DSE_TRY(optimal_model_keep(model, model->widest, err));
     return optimal_share_banks(model, err);
 }

@@ -50,7 +50,8 @@ struct optimal_model {
     uint32_t stays[PROBLEM_DIM_MAX];  /* (n_dim) bit e: the event stays open under loops of the dimension */
     uint32_t whole;                   /* bit e: without temporal reuse, every visit brings a whole tile */
     uint32_t limited[ARCH_LEVEL_MAX]; /* bit d: not every temporal factor of the dimension is allowed, */
-    const uint8_t *fits[ARCH_LEVEL_MAX]; /* (n_level, n) optimal_fits of what is kept */
+    uint64_t *tile_words[PROBLEM_TENSOR_MAX]; /* (n_tensor, n) optimal_tile_words */
+    const uint8_t *fits[ARCH_LEVEL_MAX];      /* (n_level, n) optimal_fits of what is kept */
     const uint8_t *known_fits[ARCH_LEVEL_MAX][1u << PROBLEM_TENSOR_MAX];
     /* the keeps of the beginning; where levels share banks, what fits then, the others looked at too */
     uint8_t widest[ARCH_LEVEL_MAX];
