@@ -2,27 +2,29 @@
 #include "engines/driver/known_bounds.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_LOCK = 64, GROUP = 4, PER_MAPPING = 512 };
+enum { N_LOCK = 64, GROUP = 4, PER_COPY = 512, LIST_BYTE = 32 };
 
 struct place {
     struct known_key key;
     double bound; /* 0: empty; below 0: its opposite is exact */
 };
 
-struct mapping_place {
+/* A mapping or a list. */
+struct copy {
     struct known_key key;
-    struct known_mapping *found; /* owned, without levels beyond its own; NULL: empty */
+    void *data; /* (byte) owned; NULL: empty */
+    size_t byte;
 };
 
 struct known_bounds {
-    uint32_t n_group;    /* a power of two */
-    struct place *place; /* (n_group, GROUP) */
-    uint32_t n_mapping;
-    struct mapping_place *mapping; /* (n_mapping) in groups, too; all under the first lock */
+    uint32_t n_group;                 /* a power of two */
+    struct place *place;              /* (n_group, GROUP) */
+    uint32_t n_copy;                  /* of each kind */
+    struct copy *mapping, *list;      /* (n_copy) in groups, too; all under the first lock */
+    size_t list_byte, most_list_byte; /* of all lists */
     pthread_mutex_t lock[N_LOCK];
 };
 
@@ -30,18 +32,22 @@ enum dse_status known_bounds_new(uint32_t most, struct known_bounds **known, str
 {
     struct known_bounds *made = malloc(sizeof *made);
     struct place *place = calloc(most, sizeof *place);
-    struct mapping_place *mapping = calloc(most / PER_MAPPING, sizeof *mapping);
+    struct copy *mapping = calloc(most / PER_COPY, sizeof *mapping);
+    struct copy *list = calloc(most / PER_COPY, sizeof *list);
     *known = NULL;
-    if (!made || !place || !mapping) {
+    if (!made || !place || !mapping || !list) {
         free(made);
         free(place);
         free(mapping);
+        free(list);
         return dse_fail(err, DSE_NO_MEMORY, "out of memory for %u lower bounds", most);
     }
-    made->n_group = most / GROUP;
-    made->place = place;
-    made->n_mapping = most / PER_MAPPING;
-    made->mapping = mapping;
+    *made = (struct known_bounds){.n_group = most / GROUP,
+                                  .place = place,
+                                  .n_copy = most / PER_COPY,
+                                  .mapping = mapping,
+                                  .list = list,
+                                  .most_list_byte = (size_t)most * LIST_BYTE};
     for (int i = 0; i < N_LOCK; i++)
         pthread_mutex_init(&made->lock[i], NULL);
     *known = made;
@@ -54,9 +60,12 @@ void known_bounds_free(struct known_bounds *known)
         return;
     for (int i = 0; i < N_LOCK; i++)
         pthread_mutex_destroy(&known->lock[i]);
-    for (uint32_t i = 0; i < known->n_mapping; i++)
-        free(known->mapping[i].found);
+    for (uint32_t i = 0; i < known->n_copy; i++) {
+        free(known->mapping[i].data);
+        free(known->list[i].data);
+    }
     free(known->mapping);
+    free(known->list);
     free(known->place);
     free(known);
 }
@@ -101,30 +110,35 @@ void known_bounds_raise(struct known_bounds *known, struct known_key key, struct
     pthread_mutex_unlock(lock);
 }
 
-/* ---------------------------------------- mappings */
+/* ---------------------------------------- copies */
 
-static bool is_of(const struct mapping_place *place, struct known_key key)
+static bool is_of(const struct copy *copy, struct known_key key)
 {
-    return place->found && place->key.hash == key.hash && place->key.check == key.check;
+    return copy->data && copy->key.hash == key.hash && copy->key.check == key.check;
 }
 
 /* The key's place: its own, else an empty one, else that of another. */
-static struct mapping_place *mapping_at(const struct known_bounds *known, struct known_key key)
+static struct copy *copy_at(const struct known_bounds *known, struct copy *all, struct known_key key)
 {
-    struct mapping_place *place = &known->mapping[key.hash % (known->n_mapping / GROUP) * GROUP];
+    struct copy *copy = &all[key.hash % (known->n_copy / GROUP) * GROUP];
     for (int i = 0; i < GROUP; i++)
-        if (is_of(&place[i], key))
-            return &place[i];
+        if (is_of(&copy[i], key))
+            return &copy[i];
     for (int i = 0; i < GROUP; i++)
-        if (!place[i].found)
-            return &place[i];
-    return &place[key.check % GROUP];
+        if (!copy[i].data)
+            return &copy[i];
+    return &copy[key.check % GROUP];
 }
 
-static size_t size_of(const struct known_mapping *found)
+/* False without memory. */
+static bool keep(struct copy *copy, struct known_key key, const void *data, size_t byte)
 {
-    return offsetof(struct known_mapping, mapping.level) +
-           found->mapping.n_level * sizeof found->mapping.level[0];
+    void *room = realloc(copy->data, byte);
+    if (!room)
+        return false;
+    memcpy(room, data, byte);
+    *copy = (struct copy){key, room, byte};
+    return true;
 }
 
 bool known_mappings_get(struct known_bounds *known, struct known_key key, struct known_mapping *found)
@@ -132,10 +146,10 @@ bool known_mappings_get(struct known_bounds *known, struct known_key key, struct
     if (!known)
         return false;
     pthread_mutex_lock(&known->lock[0]);
-    const struct mapping_place *place = mapping_at(known, key);
-    const bool is = is_of(place, key);
+    const struct copy *copy = copy_at(known, known->mapping, key);
+    const bool is = is_of(copy, key);
     if (is)
-        memcpy(found, place->found, size_of(place->found));
+        memcpy(found, copy->data, copy->byte);
     pthread_mutex_unlock(&known->lock[0]);
     return is;
 }
@@ -145,11 +159,34 @@ void known_mappings_keep(struct known_bounds *known, struct known_key key, const
     if (!known)
         return;
     pthread_mutex_lock(&known->lock[0]);
-    struct mapping_place *place = mapping_at(known, key);
-    void *room = realloc(place->found, size_of(found));
-    if (room) {
-        *place = (struct mapping_place){key, room};
-        memcpy(room, found, size_of(found));
+    (void)keep(copy_at(known, known->mapping, key), key, found,
+               offsetof(struct known_mapping, mapping.level) +
+                   found->mapping.n_level * sizeof found->mapping.level[0]);
+    pthread_mutex_unlock(&known->lock[0]);
+}
+
+void *known_lists_get(struct known_bounds *known, struct known_key key, size_t *byte)
+{
+    void *list = NULL;
+    *byte = 0;
+    pthread_mutex_lock(&known->lock[0]);
+    const struct copy *copy = copy_at(known, known->list, key);
+    if (is_of(copy, key))
+        list = malloc(copy->byte);
+    if (list) {
+        memcpy(list, copy->data, copy->byte);
+        *byte = copy->byte;
     }
+    pthread_mutex_unlock(&known->lock[0]);
+    return list;
+}
+
+void known_lists_keep(struct known_bounds *known, struct known_key key, const void *list, size_t byte)
+{
+    pthread_mutex_lock(&known->lock[0]);
+    struct copy *copy = copy_at(known, known->list, key);
+    const size_t others = known->list_byte - (copy->data ? copy->byte : 0);
+    if (others + byte <= known->most_list_byte && keep(copy, key, list, byte))
+        known->list_byte = others + byte;
     pthread_mutex_unlock(&known->lock[0]);
 }

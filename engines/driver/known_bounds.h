@@ -1,10 +1,11 @@
-/* Values, lower bounds and mappings that one search leaves to later ones of the same run: cells of a sweep
- * ask for many again. Which are there depends on what has run before, so a search uses them only to leave out
- * work that would have had the same outcome. Thread-safe. */
+/* Values, lower bounds, mappings and lists that one search leaves to later ones of the same run: cells of a
+ * sweep ask for many again. Which are there depends on what has run before, so a search uses them only to
+ * leave out work that would have had the same outcome. Thread-safe. */
 #ifndef ENGINES_DRIVER_KNOWN_BOUNDS_H
 #define ENGINES_DRIVER_KNOWN_BOUNDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -19,9 +20,9 @@ struct known_key {
     uint64_t hash, check;
 };
 
-/* A place for `most` bounds, a power of two from 4096 on (24 bytes each, taken as they come), and for a
- * mapping to 512 of these (a kB or two); what comes later takes the place of others. Release with
- * known_bounds_free (NULL is fine). DSE_NO_MEMORY. */
+/* A place for `most` bounds, a power of two from 4096 on (24 bytes each, taken as they come), and to 512 of
+ * these for a mapping (a kB or two) and a list (32 bytes for each bound, of all lists together); what comes
+ * later takes the place of others. Release with known_bounds_free (NULL is fine). DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status known_bounds_new(uint32_t most, struct known_bounds **known,
                                                 struct dse_error *err);
 void known_bounds_free(struct known_bounds *known);
@@ -48,5 +49,12 @@ bool known_mappings_get(struct known_bounds *known, struct known_key key, struct
 
 /* Keep a copy, if there is memory for it. */
 void known_mappings_keep(struct known_bounds *known, struct known_key key, const struct known_mapping *found);
+
+/* A list, as its bytes: a copy, which the caller frees, and how many there are. NULL: it is not known, or
+ * there is no memory. */
+void *known_lists_get(struct known_bounds *known, struct known_key key, size_t *byte);
+
+/* Keep a copy, if there is room for it. */
+void known_lists_keep(struct known_bounds *known, struct known_key key, const void *list, size_t byte);
 
 #endif

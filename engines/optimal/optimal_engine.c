@@ -54,7 +54,8 @@ static bool is_worth(void *self, const struct optimal_spread *spread, uint32_t l
         }
         energy += optimal_prefix_fixed(&state->prefixes, spread, rest, next);
     }
-    return !optimal_is_beaten(state, optimal_cost_of(state, spread, fmax(0, energy), cycles));
+    const double cost = optimal_cost_of(state, spread, fmax(0, energy), cycles);
+    return !optimal_is_beaten(state, cost * (1 - optimal_sure)); /* the quick bound alone decides */
 }
 
 /* All spreads from the first on. */
@@ -74,12 +75,24 @@ static void begin_spreads(struct optimal_search *state)
             optimal_prefix_events(&state->prefixes, &state->spread, whole, next, next, n_level);
 }
 
+static bool next_spread(struct optimal_search *state, uint16_t *place, double *energy_j, bool *over)
+{
+    if (state->listed)
+        return optimal_list_next(state, STEP_SPREADS, place, energy_j, over);
+    if (!optimal_spreads_next(&state->spreads, STEP_SPREADS, &state->spread, place, over))
+        return false;
+    *energy_j = optimal_quick_price(&state->model, &state->spread, state->price[0]);
+    optimal_list_add(state, place, *energy_j);
+    return true;
+}
+
 static enum dse_status spreads_step(struct optimal_search *state, struct dse_error *err)
 {
     struct optimal_entry entry = {0};
+    double energy_j;
     bool over;
     for (uint32_t i = 0; i < STEP_SPREADS / 10 && !optimal_watch_ends(&state->watch, STEP_SPREADS); i++) {
-        if (!optimal_spreads_next(&state->spreads, STEP_SPREADS, &state->spread, entry.place, &over)) {
+        if (!next_spread(state, entry.place, &energy_j, &over)) {
             bool valid = false;
             while (over && !valid && state->choice + 1 < state->n_choice)
                 DSE_TRY(optimal_choose_keeps(state, state->choice + 1, &valid, err));
@@ -89,12 +102,13 @@ static enum dse_status spreads_step(struct optimal_search *state, struct dse_err
                 begin_spreads(state);
                 return DSE_OK;
             }
+            optimal_list_end(state);
             if (state->n_entry)
                 qsort(state->entry, state->n_entry, sizeof *state->entry, by_cost);
             state->phase = PHASE_SWEEP;
             return DSE_OK;
         }
-        entry.cost = optimal_quick_cost(state, &state->spread);
+        entry.cost = optimal_quick_cost(state, &state->spread, energy_j);
         entry.choice = state->choice;
         if (optimal_is_beaten(state, entry.cost))
             continue;
@@ -202,7 +216,10 @@ static enum dse_status optimal_step_engine(void *memory, struct engine_context *
     if (state->phase == PHASE_START) {
         bool over;
         DSE_TRY(optimal_start_step(state, &over, err));
-        state->phase = over ? PHASE_SPREADS : PHASE_START;
+        if (!over)
+            return DSE_OK;
+        optimal_list_begin(state);
+        state->phase = PHASE_SPREADS;
         return DSE_OK;
     }
     return state->phase == PHASE_SPREADS ? spreads_step(state, err) : optimal_proof_step(state, stop, err);
@@ -223,6 +240,8 @@ static void optimal_free(void *memory)
 {
     struct optimal_search *state = memory;
     optimal_spreads_free(&state->spreads);
+    free(state->listed);
+    free(state->made);
     free(state->entry);
     free(state->swept);
 }

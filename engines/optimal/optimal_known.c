@@ -8,25 +8,34 @@
 #include "base/hash.h"
 #include "engines/optimal/optimal_search.h"
 
-/* Of rounding, in bounds of other cells: what is beaten by less is looked at again. */
-static const double sure = 1e-9;
 /* A sweep that other cells may ask for is good for so much higher limits. */
 static const double wider = 1.1;
+
+static uint64_t hash_of(const struct problem *problem, const struct architecture *arch)
+{
+    struct hash_state hash;
+    hash_begin(&hash);
+    hash_u64(&hash, problem_hash(problem));
+    hash_u64(&hash, architecture_hash(arch));
+    return hash_end(&hash);
+}
 
 void optimal_known_begin(struct optimal_search *state)
 {
     const struct engine_task *task = engine_context_task(state->context);
     struct architecture arch = *state->model.arch;
-    struct hash_state hash;
     for (uint32_t l = 0; l < arch.n_level; l++) {
         arch.level[l].read_bandwidth_word_per_cycle = INFINITY;
         arch.level[l].write_bandwidth_word_per_cycle = INFINITY;
         arch.level[l].shared_bandwidth_word_per_cycle = INFINITY;
     }
-    hash_begin(&hash);
-    hash_u64(&hash, problem_hash(state->model.problem));
-    hash_u64(&hash, architecture_hash(&arch));
-    state->known_as = hash_end(&hash);
+    state->known_as = hash_of(state->model.problem, &arch);
+    for (uint32_t l = 0; l < arch.n_level; l++) {
+        struct storage_level *level = &arch.level[l];
+        level->size_word = 1;
+        level->read_energy_j = level->write_energy_j = level->update_energy_j = level->area_mm2 = 0;
+    }
+    state->listed_as = hash_of(state->model.problem, &arch);
     if (!state->model.constraints && optimal_most_masks(&state->model) <= OPTIMAL_MASK_MAX)
         state->known = task->known;
 }
@@ -74,9 +83,10 @@ bool optimal_known_beaten(const struct optimal_search *state)
     if (optimal_objective(state)->energy_exponent > 0)
         energy_j = known_bounds_get(state->known, key_of(state, 0)).bound;
     for (uint32_t i = 1; i < state->n_price; i++)
-        cycles = fmax(cycles, (1 - sure) * known_bounds_get(state->known, key_of(state, i)).bound /
+        cycles = fmax(cycles, (1 - optimal_sure) * known_bounds_get(state->known, key_of(state, i)).bound /
                                   optimal_bandwidth(state->model.arch, state->price[i]));
-    return optimal_is_beaten(state, optimal_cost_of(state, &state->spread, energy_j * (1 - sure), cycles));
+    return optimal_is_beaten(state,
+                             optimal_cost_of(state, &state->spread, energy_j * (1 - optimal_sure), cycles));
 }
 
 bool optimal_known_value(const struct optimal_search *state, uint32_t i, double *value)

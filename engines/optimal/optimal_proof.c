@@ -76,9 +76,9 @@ static double quick_cycles(const struct optimal_search *state, const struct opti
     return cycles;
 }
 
-double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread)
+double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread,
+                          double energy_j)
 {
-    const double energy_j = optimal_quick_price(&state->model, spread, state->price[0]);
     const double cost = optimal_cost_of(state, spread, energy_j, fmax(spread->cycles, state->least_cycles));
     return optimal_is_beaten(state, cost)
                ? cost
@@ -227,7 +227,8 @@ static bool begin_spread(struct optimal_search *state, struct dse_error *err, en
 static bool is_worth_place(void *self, const struct optimal_spread *spread)
 {
     const struct optimal_search *state = self;
-    return !optimal_is_beaten(state, optimal_quick_cost(state, spread));
+    const double energy_j = optimal_quick_price(&state->model, spread, state->price[0]);
+    return !optimal_is_beaten(state, optimal_quick_cost(state, spread, energy_j));
 }
 
 /* Walk through what the sweep has found. */

@@ -23,6 +23,19 @@ struct optimal_entry {
     uint16_t place[ARCH_LEVEL_MAX];
 };
 
+/* Spreads of a machine and those with dearer accesses, or other capacities and bandwidths, as far as they are
+ * not beaten by the quick bound without bandwidths (optimal_list.c). */
+struct optimal_list {
+    double cost;                        /* what beats all others: */
+    double rate;                        /* and over that of one joule in the least cycles of all mappings */
+    double access_j[ARCH_LEVEL_MAX][3]; /* of the machine, at least what it has here */
+    uint32_t n, room;
+    struct optimal_listed {
+        double energy_j, cycles; /* the quick bound's, of that machine; compute cycles */
+        uint16_t place[ARCH_LEVEL_MAX];
+    } entry[]; /* (n) */
+};
+
 /* A spread whose sweeps have not ruled it out. */
 struct optimal_swept {
     double cost; /* at least */
@@ -61,9 +74,14 @@ struct optimal_search {
     uint32_t n_price;
     struct optimal_spreads spreads;
     struct optimal_prefixes prefixes;
+    struct optimal_list *listed,
+        *made;                      /* all that are to be looked at; all that are: owned. NULL: not known */
+    uint32_t n_seen;                /* of `listed` */
+    bool list_fits;                 /* it is of this machine but for bandwidths */
     double decided[ARCH_LEVEL_MAX]; /* joules of a prefix whose next level is this one */
     struct known_bounds *known;     /* sweeps of other cells; NULL: none */
     uint64_t known_as;              /* problem and machine without bandwidths */
+    uint64_t listed_as;             /* and without capacities and energies of accesses */
     double least_cycles;            /* of all mappings, without latencies */
     double most_cycles;             /* of those that count; INFINITY: no limit */
     struct optimal_entry *entry;    /* (n_entry) lowest cost first, once all are there */
@@ -103,8 +121,9 @@ double optimal_cost_of(const struct optimal_search *state, const struct optimal_
  * 10^11, for rounding. */
 bool optimal_is_beaten(const struct optimal_search *state, double cost);
 
-/* The quick bound of a spread. */
-double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread);
+/* The quick bound of a spread, of which the energy is known. */
+double optimal_quick_cost(const struct optimal_search *state, const struct optimal_spread *spread,
+                          double energy_j);
 
 /* The model's levels keep what choice number `choice` says: bit by bit, a tensor is not kept where it need
  * not be. `*valid`: every tensor is kept somewhere. */
@@ -134,6 +153,19 @@ double optimal_known_limit(const struct optimal_search *state, double limit);
 
 /* The sweep by price number i has found this; by its limit, where nothing is below that. */
 void optimal_known_keep(const struct optimal_search *state, uint32_t i, double limit, double value);
+
+/* Of rounding, in bounds of spreads that others are compared with: what is beaten by less is looked at. */
+static const double optimal_sure = 1e-9;
+
+/* What is listed of the spreads, when the best is there that they have to beat (optimal_list.c): `listed` is
+ * set if another search has left it. Else the spreads that are worth it are added one by one, and kept. */
+void optimal_list_begin(struct optimal_search *state);
+void optimal_list_add(struct optimal_search *state, const uint16_t *place, double energy_j);
+void optimal_list_end(struct optimal_search *state);
+
+/* As optimal_spreads_next, of what is listed; the spread's energy by the quick bound, too. */
+bool optimal_list_next(struct optimal_search *state, uint32_t n_step, uint16_t *place, double *energy_j,
+                       bool *over);
 
 /* One step of the proof: of its sweeps, walks, or delays taken apart. */
 DSE_MUST_CHECK enum dse_status optimal_proof_step(struct optimal_search *state, enum engine_stop *stop,

@@ -1,10 +1,12 @@
-/* The tables of lower bounds and mappings: what is raised or kept is found, the highest bound counts, other
- * keys never are, and what no longer fits takes the place of others. By several threads. */
+/* The tables of lower bounds, mappings and lists: what is raised or kept is found, the highest bound counts,
+ * other keys never are, and what no longer fits takes the place of others. By several threads. */
 #include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "engines/driver/known_bounds.h"
@@ -91,12 +93,43 @@ static void test_mappings_are_kept(void **state)
     known_bounds_free(known);
 }
 
+/* Of lists of 1 to 90 kB a table with room for 128 kB keeps what fits, each of them whole. */
+static void test_lists_are_kept(void **state)
+{
+    (void)state;
+    enum { N = 90, KB = 1024 };
+    static char list[N * KB];
+    struct known_bounds *known;
+    struct dse_error err;
+    size_t byte, sum = 0;
+    assert_int_equal(known_bounds_new(4096, &known, &err), DSE_OK); /* 32 bytes for each bound */
+    for (uint64_t i = 1; i <= N; i++) {
+        memset(list, (int)i, i * KB);
+        known_lists_keep(known, key_of(i), list, i * KB);
+    }
+    for (uint64_t i = 1; i <= N; i++) {
+        char *found = known_lists_get(known, key_of(i), &byte);
+        assert_int_equal(byte, found ? i * KB : 0);
+        for (size_t k = 0; k < byte; k++)
+            assert_int_equal(found[k], i);
+        sum += byte;
+        free(found);
+    }
+    assert_true(sum > 16 * KB && sum <= 128 * KB);
+    known_lists_keep(known, key_of(N), list, KB); /* in its own place, or that of another */
+    void *found = known_lists_get(known, key_of(N), &byte);
+    assert_int_equal(byte, KB);
+    free(found);
+    known_bounds_free(known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_highest_is_found),
         cmocka_unit_test(test_a_full_table_keeps_what_is_right),
         cmocka_unit_test(test_mappings_are_kept),
+        cmocka_unit_test(test_lists_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

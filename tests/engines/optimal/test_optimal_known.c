@@ -1,6 +1,7 @@
-/* Searches that share what their sweeps find end as they do alone: random problems on machines that differ in
- * bandwidth alone, and in capacity, one after the other and back again, for all objectives. The same mapping,
- * cost, bound and evaluations. -D OPTIMAL_CASES=1000 makes more of them. */
+/* Searches that share what their sweeps find, and lists of spreads, end as they do alone: random problems on
+ * machines that differ in bandwidth alone, and in capacity and the energies of accesses, one after the other
+ * and back again, for all objectives. The same mapping, cost, bound and evaluations. -D OPTIMAL_CASES=1000
+ * makes more of them. Tests: optimal_known.c, optimal_list.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,16 +20,17 @@
 
 static const char *const objectives[] = {"edp", "energy", "latency", "ed2p", "energy^2*delay^1"};
 
-/* Cell i of a sweep: 5 bandwidths of the outermost level, of 2 capacities inside. */
+/* Cell i of a sweep: 5 bandwidths of the outermost level, of 2 capacities inside, each with its energies. */
 static void make_cell(const struct architecture *base, uint32_t i, struct architecture *arch)
 {
-    struct storage_level *outer;
     *arch = *base;
-    outer = &arch->level[arch->n_level - 1];
-    outer->shared_bandwidth_word_per_cycle = 0.25 * (1u << (i % 5));
-    if (i % 2 == 1 && arch->n_level > 2 && arch->n_group == 0 &&
-        arch->level[arch->n_level - 2].size_word != ARCH_UNLIMITED)
-        arch->level[arch->n_level - 2].size_word *= 2;
+    arch->level[arch->n_level - 1].shared_bandwidth_word_per_cycle = 0.25 * (1u << (i % 5));
+    if (i % 2 == 0 || arch->n_level <= 2 || arch->n_group > 0)
+        return;
+    struct storage_level *inner = &arch->level[arch->n_level - 2];
+    inner->size_word *= inner->size_word == ARCH_UNLIMITED ? 1 : 2;
+    inner->read_energy_j *= 1.125;
+    inner->write_energy_j *= 1.25;
 }
 
 static void test_what_is_known_changes_nothing(void **state)
