@@ -433,39 +433,42 @@ static enum dse_status read_back_long(const struct soma_task *task, const struct
     return DSE_OK;
 }
 
-static enum dse_status read_back(const struct soma_task *task, const struct engine_schedule *found,
-                                 struct arena *arena, struct engine_schedule *again, struct dse_error *err)
-{
+/* What a text says. */
+struct scheme {
     struct soma_lfa lfa;
     struct soma_dlsa dlsa;
+    bool has_dlsa;
+};
+
+static enum dse_status read_back(const struct soma_task *task, const struct scheme *scheme,
+                                 struct arena *arena, struct engine_schedule *again, struct dse_error *err)
+{
+    const struct soma_lfa *lfa = &scheme->lfa;
     struct soma_fault_info fault;
     struct fused_schedule fused;
     struct fused_result result;
     struct metrics metrics;
-    bool has_dlsa;
     const struct soma_search whole = soma_task_whole(task);
-    DSE_TRY(soma_read("schedule", found->text, found->text_length, task->graph.network, arena, &lfa, &dlsa,
-                      &has_dlsa, err));
-    const bool in_runs = !has_dlsa && !whole.context.compat;
-    if (in_runs && soma_lfa_tiles(&lfa) > PLACED_WHOLE_MAX)
-        return read_back_long(task, &lfa, again, err);
-    const enum dse_status status = soma_parse(&whole.context, &lfa, arena, &fused, &fault, err);
+    const bool in_runs = !scheme->has_dlsa && !whole.context.compat;
+    if (in_runs && soma_lfa_tiles(lfa) > PLACED_WHOLE_MAX)
+        return read_back_long(task, lfa, again, err);
+    const enum dse_status status = soma_parse(&whole.context, lfa, arena, &fused, &fault, err);
     if (status == DSE_LIMIT && in_runs)
-        return read_back_long(task, &lfa, again, err);
+        return read_back_long(task, lfa, again, err);
     if (status != DSE_OK)
         return status;
     if (fault.what == SOMA_OVER)
         return dse_fail(err, DSE_INTERRUPTED, "interrupted");
     if (fault.what != SOMA_OK)
         return dse_fail(err, DSE_INTERNAL, "%s", soma_fault_text(fault.what));
-    if (has_dlsa)
-        DSE_TRY(soma_apply(&dlsa, &fused, err));
+    if (scheme->has_dlsa)
+        DSE_TRY(soma_apply(&scheme->dlsa, &fused, err));
     DSE_TRY(go_on(task, &fused, err));
     DSE_TRY(schedule_price(task->core.pricer, &fused, arena, &result, err));
     DSE_TRY(no_fault(&result, err));
     DSE_TRY(go_on(task, &fused, err));
     DSE_TRY(schedule_metrics(task->core.pricer, &fused, &result, &metrics, err));
-    sum_up(task, &lfa, &fused, &result, &metrics, again);
+    sum_up(task, lfa, &fused, &result, &metrics, again);
     return put_places(task, &fused, arena, again, err);
 }
 
@@ -482,29 +485,43 @@ static enum dse_status read_on(const struct engine_task *task, const struct engi
                : DSE_OK;
 }
 
+/* The scheme of a text, and what `task` is to it. */
+static enum dse_status read_scheme(const struct engine_task *task, const struct accounting *accounting,
+                                   const struct yaml_doc *doc, struct arena *arena, struct soma_task *made,
+                                   struct scheme *scheme, struct dse_error *err)
+{
+    struct soma_core_choice choice;
+    struct soma_scheduled whole, scheduled;
+    DSE_TRY(soma_core_read(doc, &choice, err));
+    DSE_TRY(soma_scheduled_network(task->network, task->batch, accounting->schedule->as_published, arena,
+                                   &whole, err));
+    DSE_TRY(soma_parts_read(doc, &whole, arena, &scheduled, err));
+    DSE_TRY(soma_task_prepare(task, &scheduled, accounting, choice, arena, made, err));
+    return soma_read(doc, made->graph.network, arena, &scheme->lfa, &scheme->dlsa, &scheme->has_dlsa, err);
+}
+
 enum dse_status soma_verify(const struct engine_task *task, const struct accounting *accounting,
                             const struct engine_schedule *found, struct arena *arena,
                             struct engine_schedule *again, struct dse_error *err)
 {
     struct soma_task *made = arena_alloc(arena, 1, sizeof *made);
-    DSE_TRY(arena_check(arena, "the check of a schedule", err));
-    struct soma_core_choice choice;
-    DSE_TRY(read_on(task, found, err));
-    DSE_TRY(soma_core_read("schedule", found->text, found->text_length, &choice, err));
+    struct yaml_doc doc;
+    struct scheme scheme;
     struct engine_task patient =
         *task; /* what was found in time is checked to the end, unless it is cancelled */
     patient.budget = (struct engine_budget){0};
-    struct soma_scheduled whole, scheduled;
+    DSE_TRY(arena_check(arena, "the check of a schedule", err));
     DSE_TRY(read_on(task, found, err));
-    DSE_TRY(soma_scheduled_network(task->network, task->batch, accounting->schedule->as_published, arena,
-                                   &whole, err));
-    DSE_TRY(soma_parts_read("schedule", found->text, found->text_length, &whole, arena, &scheduled, err));
-    enum dse_status status = soma_task_prepare(&patient, &scheduled, accounting, choice, arena, made, err);
+    DSE_TRY(yaml_parse(&doc, "schedule", found->text, found->text_length, err));
+    enum dse_status status = read_on(task, found, err);
+    if (status == DSE_OK)
+        status = read_scheme(&patient, accounting, &doc, arena, made, &scheme, err);
+    yaml_doc_free(&doc);
     made->search.context.cancel = task->budget.cancel;
     if (status == DSE_OK)
         status = read_on(task, found, err);
     if (status == DSE_OK)
-        status = read_back(made, found, arena, again, err);
+        status = read_back(made, &scheme, arena, again, err);
     soma_task_free(made);
     return status;
 }

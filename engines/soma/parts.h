@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "base/yaml.h"
 #include "costmodel/fused/core_array.h"
 #include "engines/soma/scheduled.h"
 
@@ -53,10 +54,10 @@ DSE_MUST_CHECK enum dse_status soma_parts_by_rule(const struct soma_scheduled *w
 DSE_MUST_CHECK enum dse_status soma_parts_check(const struct soma_scheduled *parts,
                                                 const struct soma_part_rule *rule, struct dse_error *err);
 
-/* As the text of a schedule says (`name` stands for the file). DSE_BAD_INPUT with file and line: cuts that
- * the network does not have; DSE_LIMIT, DSE_NO_MEMORY. */
-DSE_MUST_CHECK enum dse_status soma_parts_read(const char *name, const char *bytes, size_t length,
-                                               const struct soma_scheduled *whole, struct arena *arena,
-                                               struct soma_scheduled *out, struct dse_error *err);
+/* As the text of a schedule says. DSE_BAD_INPUT with file and line: cuts that the network does not have;
+ * DSE_LIMIT, DSE_NO_MEMORY. */
+DSE_MUST_CHECK enum dse_status soma_parts_read(const struct yaml_doc *doc, const struct soma_scheduled *whole,
+                                               struct arena *arena, struct soma_scheduled *out,
+                                               struct dse_error *err);
 
 #endif

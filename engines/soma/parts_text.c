@@ -1,7 +1,7 @@
 /* The key `cuts` of a schedule's text. */
-#include "base/yaml.h"
-#include "costmodel/model/network_cut.h"
 #include "engines/soma/parts.h"
+
+#include "costmodel/model/network_cut.h"
 
 static enum dse_status read_cut(const struct yaml_doc *doc, const struct ynode *node,
                                 const struct network *network, struct network_cut *cut, struct dse_error *err)
@@ -28,8 +28,8 @@ static enum dse_status read_cut(const struct yaml_doc *doc, const struct ynode *
                : yaml_fail(doc, node, err, "%.700s", inner.text);
 }
 
-static enum dse_status read_cuts(const struct yaml_doc *doc, const struct soma_scheduled *given,
-                                 struct arena *arena, struct soma_scheduled *out, struct dse_error *err)
+enum dse_status soma_parts_read(const struct yaml_doc *doc, const struct soma_scheduled *given,
+                                struct arena *arena, struct soma_scheduled *out, struct dse_error *err)
 {
     const struct ynode *cuts = yaml_find(doc->root, "cuts");
     struct dse_error inner = {0};
@@ -46,15 +46,4 @@ static enum dse_status read_cuts(const struct yaml_doc *doc, const struct soma_s
         network_cut(given->network, cut, (uint32_t)cuts->n_item, arena, made, &inner);
     out->network = made;
     return status == DSE_OK ? DSE_OK : dse_fail_at(err, status, doc->path, cuts->line, "%.700s", inner.text);
-}
-
-enum dse_status soma_parts_read(const char *name, const char *bytes, size_t length,
-                                const struct soma_scheduled *given, struct arena *arena,
-                                struct soma_scheduled *out, struct dse_error *err)
-{
-    struct yaml_doc doc;
-    DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
-    const enum dse_status status = read_cuts(&doc, given, arena, out, err);
-    yaml_doc_free(&doc);
-    return status;
 }

@@ -178,7 +178,7 @@ static enum dse_status evaluate_long(struct soma_schedule *s, const char *path,
     return status;
 }
 
-static enum dse_status evaluate(struct soma_schedule *s, const char *path, const char *text, size_t length,
+static enum dse_status evaluate(struct soma_schedule *s, const char *path, const struct soma_dlsa *dlsa,
                                 const struct schedule_pricer *pricer, struct arena *arena,
                                 struct dse_error *err)
 {
@@ -188,11 +188,9 @@ static enum dse_status evaluate(struct soma_schedule *s, const char *path, const
                                          .batch = s->samples,
                                          .core = pricer->tile,
                                          .compat = s->accounting->schedule->as_published};
-    struct soma_dlsa dlsa;
     struct soma_fault_info fault;
     s->machine = pricer->machine;
     s->buffer = pricer->buffer;
-    DSE_TRY(soma_read(path, text, length, s->network, arena, &s->lfa, &dlsa, &s->has_dlsa, err));
     s->n_layer_group = 0;
     for (uint32_t g = 0; g < s->lfa.n_flc; g++)
         s->n_layer_group += s->lfa.dram_cut[g];
@@ -208,21 +206,21 @@ static enum dse_status evaluate(struct soma_schedule *s, const char *path, const
     if (fault.what != SOMA_OK)
         return parse_fault(s, &fault, why.text, path, err);
     if (s->has_dlsa)
-        DSE_TRY(apply(&dlsa, path, &s->fused, err));
+        DSE_TRY(apply(dlsa, path, &s->fused, err));
     DSE_TRY(number_transfers(s, arena, err));
     DSE_TRY(schedule_price_detail(pricer, &s->fused, arena, &s->detail, err));
     return s->detail.result.fault == FUSED_OK ? DSE_OK : fault_message(s, path, err);
 }
 
 /* Whose rules hold: those the text names, if any; what is asked for must not contradict it. */
-static enum dse_status choose_rules(struct soma_schedule *s, const char *path, const char *text,
-                                    size_t length, struct dse_error *err)
+static enum dse_status choose_rules(struct soma_schedule *s, const struct yaml_doc *doc,
+                                    struct dse_error *err)
 {
     enum soma_rules rules;
-    DSE_TRY(soma_read_rules(path, text, length, &rules, err));
+    DSE_TRY(soma_read_rules(doc, &rules, err));
     bool said = rules == SOMA_RULES_COMPAT;
     if (rules != SOMA_RULES_UNSAID && s->accounting && s->accounting->schedule->as_published != said)
-        return dse_fail_at(err, DSE_BAD_INPUT, path, 0,
+        return dse_fail_at(err, DSE_BAD_INPUT, doc->path, 0,
                            "the schedule says compat: %s; evaluate it without %s", said ? "true" : "false",
                            said ? "--accounting soma" : "--compat or --accounting soma-compat");
     if (!s->accounting)
@@ -230,36 +228,47 @@ static enum dse_status choose_rules(struct soma_schedule *s, const char *path, c
     return DSE_OK;
 }
 
-static enum dse_status choose_core(struct soma_schedule *s, const char *path, const char *text, size_t length,
-                                   struct dse_error *err)
+static enum dse_status choose_core(struct soma_schedule *s, const struct yaml_doc *doc, struct dse_error *err)
 {
-    DSE_TRY(soma_core_read(path, text, length, &s->core_choice, err));
+    DSE_TRY(soma_core_read(doc, &s->core_choice, err));
     return s->core_name ? soma_core_find(s->core_name, &s->core_choice.core, err) : DSE_OK;
+}
+
+/* All that the text says, and the core that it is for; task->cache is the caller's. */
+static enum dse_status read_text(struct soma_schedule *s, const struct yaml_doc *doc, struct arena *arena,
+                                 struct schedule_task *task, struct soma_core_machine *core,
+                                 struct soma_dlsa *dlsa, struct dse_error *err)
+{
+    enum { COST_MAX = 1 << 16 };
+    struct soma_scheduled whole, scheduled;
+    DSE_TRY(choose_rules(s, doc, err));
+    DSE_TRY(choose_core(s, doc, err));
+    DSE_TRY(soma_scheduled_network(s->network, s->batch, s->accounting->schedule->as_published, arena, &whole,
+                                   err));
+    DSE_TRY(soma_parts_read(doc, &whole, arena, &scheduled, err));
+    task->network = s->network = scheduled.network;
+    task->batch = s->samples = scheduled.batch;
+    if (s->batch == 0)
+        s->batch = s->samples;
+    DSE_TRY(core_cache_new(COST_MAX, &task->cache, err));
+    DSE_TRY(soma_core_open(s->accounting, s->core_choice, task, arena, core, err));
+    s->core_choice = core->choice;
+    return soma_read(doc, s->network, arena, &s->lfa, dlsa, &s->has_dlsa, err);
 }
 
 enum dse_status soma_schedule_evaluate(struct soma_schedule *s, const char *path, const char *text,
                                        size_t length, struct arena *arena, struct dse_error *err)
 {
-    enum { COST_MAX = 1 << 16 };
     struct schedule_task task = {.arch = s->arch};
-    struct soma_scheduled whole, scheduled;
-    DSE_TRY(choose_rules(s, path, text, length, err));
-    DSE_TRY(choose_core(s, path, text, length, err));
-    DSE_TRY(soma_scheduled_network(s->network, s->batch, s->accounting->schedule->as_published, arena, &whole,
-                                   err));
-    DSE_TRY(soma_parts_read(path, text, length, &whole, arena, &scheduled, err));
-    task.network = s->network = scheduled.network;
-    task.batch = s->samples = scheduled.batch;
-    if (s->batch == 0)
-        s->batch = s->samples;
     struct soma_core_machine *core = arena_alloc(arena, 1, sizeof *core);
+    struct soma_dlsa dlsa;
+    struct yaml_doc doc;
     DSE_TRY(arena_check(arena, "a core array", err));
-    DSE_TRY(core_cache_new(COST_MAX, &task.cache, err));
-    enum dse_status status = soma_core_open(s->accounting, s->core_choice, &task, arena, core, err);
-    if (status == DSE_OK) {
-        s->core_choice = core->choice;
-        status = evaluate(s, path, text, length, core->pricer, arena, err);
-    }
+    DSE_TRY(yaml_parse(&doc, path, text, length, err));
+    enum dse_status status = read_text(s, &doc, arena, &task, core, &dlsa, err);
+    yaml_doc_free(&doc);
+    if (status == DSE_OK)
+        status = evaluate(s, path, &dlsa, core->pricer, arena, err);
     core_cache_free(task.cache);
     return status;
 }

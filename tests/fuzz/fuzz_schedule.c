@@ -6,6 +6,7 @@
 #include "engines/soma/machine/replay.h"
 #include "engines/soma/notation/notation.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/soma_case.h"
 
 enum { TILING_MAX = 64, BUFFER_BYTE = 900, RATE = 2 };
 
@@ -53,8 +54,8 @@ static void check_again(const struct soma_context *context, const struct soma_lf
     soma_write(context->network, context->compat, lfa, dlsa, schedule, lfa->n_flc % 2 ? UINT32_MAX : 0,
                &text);
     FUZZ_REQUIRE(!text.failed, "out of memory");
-    FUZZ_REQUIRE(soma_read("written.yaml", text.data, text.length, context->network, arena, &lfa_again,
-                           &dlsa_again, &has_dlsa, &err) == DSE_OK,
+    FUZZ_REQUIRE(soma_case_read(text.data, text.length, context->network, arena, &lfa_again, &dlsa_again,
+                                &has_dlsa, &err) == DSE_OK,
                  "%s\n%s", err.text, text.data);
     FUZZ_REQUIRE(has_dlsa == (dlsa != NULL) && same_lfa(lfa, &lfa_again), "another scheme\n%s", text.data);
     text_free(&text);
@@ -89,10 +90,15 @@ static void check_text(const struct soma_context *context, const char *bytes, si
     struct fused_result result;
     struct dse_error err;
     enum soma_rules rules;
+    struct yaml_doc doc;
     bool has_dlsa;
-    (void)fuzz_ok(soma_read_rules("fuzz.yaml", bytes, size, &rules, &err), &err);
-    if (!fuzz_ok(soma_read("fuzz.yaml", bytes, size, context->network, arena, &lfa, &dlsa, &has_dlsa, &err),
-                 &err))
+    if (!fuzz_ok(yaml_parse(&doc, "fuzz.yaml", bytes, size, &err), &err))
+        return;
+    (void)fuzz_ok(soma_read_rules(&doc, &rules, &err), &err);
+    const bool is_read =
+        fuzz_ok(soma_read(&doc, context->network, arena, &lfa, &dlsa, &has_dlsa, &err), &err);
+    yaml_doc_free(&doc);
+    if (!is_read)
         return;
     check_again(context, &lfa, NULL, NULL, arena);
     for (uint32_t g = 0; g < lfa.n_flc; g++)

@@ -112,6 +112,17 @@ bool soma_case_parse(struct soma_case *c, const struct soma_lfa *lfa)
     return c->fault.what == SOMA_OK;
 }
 
+enum dse_status soma_case_read(const char *text, size_t length, const struct network *network,
+                               struct arena *arena, struct soma_lfa *lfa, struct soma_dlsa *dlsa,
+                               bool *has_dlsa, struct dse_error *err)
+{
+    struct yaml_doc doc;
+    DSE_TRY(yaml_parse(&doc, "scheme.yaml", text, length, err));
+    const enum dse_status status = soma_read(&doc, network, arena, lfa, dlsa, has_dlsa, err);
+    yaml_doc_free(&doc);
+    return status;
+}
+
 static struct soma_lfa empty_lfa(struct soma_case *c, uint32_t n_layer, uint32_t n_flc)
 {
     struct soma_lfa lfa = {.n_layer = n_layer, .n_flc = n_flc};

@@ -50,6 +50,11 @@ struct soma_search soma_case_search(const struct soma_case *c, uint64_t buffer_b
 /* Parse; fails the test on an error. The schedule is of c->arena. Returns whether the LFA is valid. */
 bool soma_case_parse(struct soma_case *c, const struct soma_lfa *lfa);
 
+/* Parse the text of a scheme ("scheme.yaml") and read it: soma_read. */
+enum dse_status soma_case_read(const char *text, size_t length, const struct network *network,
+                               struct arena *arena, struct soma_lfa *lfa, struct soma_dlsa *dlsa,
+                               bool *has_dlsa, struct dse_error *err);
+
 /* One text per group, comma-separated: "cut", tiles, layer names ("cut 2 A B"). At most 64 layers. */
 struct soma_lfa soma_case_lfa(struct soma_case *c, const char *groups);
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/yaml.h"
 #include "costmodel/fused/core_machine.h"
 #include "engines/soma/machine/quick_tile.h"
 
@@ -136,13 +135,14 @@ enum dse_status soma_core_find(const char *name, enum soma_core *core, struct ds
         name);
 }
 
-static enum dse_status read_keys(const struct yaml_doc *doc, struct soma_core_choice *choice,
-                                 struct dse_error *err)
+enum dse_status soma_core_read(const struct yaml_doc *doc, struct soma_core_choice *choice,
+                               struct dse_error *err)
 {
     const struct ynode *core = yaml_find(doc->root, "core"),
                        *evaluations = yaml_find(doc->root, "core_evaluations");
     const char *name = NULL;
     struct dse_error inner = {0};
+    *choice = (struct soma_core_choice){SOMA_CORE_ARRAY, SOMA_CORE_EVALUATIONS};
     if (core) {
         DSE_TRY(yaml_text(doc, core, "core", &name, err));
         if (soma_core_find(name, &choice->core, &inner) != DSE_OK)
@@ -153,15 +153,4 @@ static enum dse_status read_keys(const struct yaml_doc *doc, struct soma_core_ch
     if (choice->core == SOMA_CORE_ARRAY)
         return yaml_fail(doc, evaluations, err, "core_evaluations belongs to a mapper as core");
     return yaml_u64(doc, evaluations, "core_evaluations", 0, EVALUATIONS_MAX, &choice->max_evaluations, err);
-}
-
-enum dse_status soma_core_read(const char *name, const char *bytes, size_t length,
-                               struct soma_core_choice *choice, struct dse_error *err)
-{
-    struct yaml_doc doc;
-    *choice = (struct soma_core_choice){SOMA_CORE_ARRAY, SOMA_CORE_EVALUATIONS};
-    DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
-    enum dse_status status = read_keys(&doc, choice, err);
-    yaml_doc_free(&doc);
-    return status;
 }

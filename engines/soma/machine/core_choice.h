@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "base/yaml.h"
 #include "costmodel/fused/core_cache.h"
 #include "costmodel/fused/schedule_pricer.h"
 #include "costmodel/model/architecture.h"
@@ -94,10 +95,10 @@ const char *soma_core_accounting(enum soma_core core, const struct accounting *a
  * `core_evaluations: 4000`. */
 void soma_core_write(struct soma_core_choice choice, struct text_buffer *out);
 
-/* The choice that a schedule's text form records; `name` stands for the file in messages. DSE_BAD_INPUT with
- * file and line: another name, a number out of range, core_evaluations without a mapper. */
-DSE_MUST_CHECK enum dse_status soma_core_read(const char *name, const char *bytes, size_t length,
-                                              struct soma_core_choice *choice, struct dse_error *err);
+/* The choice that a schedule's text form records. DSE_BAD_INPUT with file and line: another name, a number
+ * out of range, core_evaluations without a mapper. */
+DSE_MUST_CHECK enum dse_status soma_core_read(const struct yaml_doc *doc, struct soma_core_choice *choice,
+                                              struct dse_error *err);
 
 /* A core by its name. DSE_BAD_INPUT names those there are. */
 DSE_MUST_CHECK enum dse_status soma_core_find(const char *name, enum soma_core *core, struct dse_error *err);

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/yaml.h"
 #include "costmodel/fused/core_array.h"
 #include "costmodel/fused/fused_schedule.h"
 #include "costmodel/model/network.h"
@@ -133,16 +134,14 @@ void soma_write(const struct network *network, bool compat, const struct soma_lf
 enum soma_rules { SOMA_RULES_UNSAID, SOMA_RULES_DEFAULT, SOMA_RULES_COMPAT };
 
 /* What the key `compat` of a text form says; the rest is not looked at. DSE_BAD_INPUT with file and line. */
-DSE_MUST_CHECK enum dse_status soma_read_rules(const char *name, const char *bytes, size_t length,
-                                               enum soma_rules *rules, struct dse_error *err);
+DSE_MUST_CHECK enum dse_status soma_read_rules(const struct yaml_doc *doc, enum soma_rules *rules,
+                                               struct dse_error *err);
 
-/* Read the text form; `name` stands for the file in messages. `*has_dlsa` says whether the text gives a DLSA,
- * which soma_apply then checks. Memory from `arena`. DSE_BAD_INPUT with file and line: not the text form,
- * another network, an unknown or repeated layer, a number out of range; DSE_NO_MEMORY. Whether the LFA is
- * valid says soma_parse. */
-DSE_MUST_CHECK enum dse_status soma_read(const char *name, const char *bytes, size_t length,
-                                         const struct network *network, struct arena *arena,
-                                         struct soma_lfa *lfa, struct soma_dlsa *dlsa, bool *has_dlsa,
-                                         struct dse_error *err);
+/* Read the text form. `*has_dlsa` says whether the text gives a DLSA, which soma_apply then checks. Memory
+ * from `arena`. DSE_BAD_INPUT with file and line: not the text form, another network, an unknown or repeated
+ * layer, a number out of range; DSE_NO_MEMORY. Whether the LFA is valid says soma_parse. */
+DSE_MUST_CHECK enum dse_status soma_read(const struct yaml_doc *doc, const struct network *network,
+                                         struct arena *arena, struct soma_lfa *lfa, struct soma_dlsa *dlsa,
+                                         bool *has_dlsa, struct dse_error *err);
 
 #endif

@@ -2,14 +2,13 @@
 #include <string.h>
 
 #include "base/name_table.h"
-#include "base/yaml.h"
 #include "costmodel/model/network_cut.h"
 #include "engines/soma/notation/notation.h"
 
 enum { RUN_PERIOD_MAX = 8, RUN_TIMES_MIN = 3 };
 
 struct reader {
-    struct yaml_doc doc;
+    const struct yaml_doc *doc;
     const struct network *network;
     struct arena *arena;
     struct name_table name;
@@ -160,7 +159,7 @@ void soma_write(const struct network *network, bool compat, const struct soma_lf
 
 static enum dse_status out_of_memory(const struct reader *r, struct dse_error *err)
 {
-    return dse_fail_at(err, DSE_NO_MEMORY, r->doc.path, 0, "out of memory while reading a SoMa scheme");
+    return dse_fail_at(err, DSE_NO_MEMORY, r->doc->path, 0, "out of memory while reading a SoMa scheme");
 }
 
 static enum dse_status read_layer(struct reader *r, const struct ynode *node, struct soma_lfa *lfa,
@@ -168,11 +167,11 @@ static enum dse_status read_layer(struct reader *r, const struct ynode *node, st
 {
     const char *name = NULL;
     size_t l = 0;
-    DSE_TRY(yaml_text(&r->doc, node, "layers", &name, err));
+    DSE_TRY(yaml_text(r->doc, node, "layers", &name, err));
     if (!name_table_get(&r->name, name, &l))
-        return yaml_fail(&r->doc, node, err, "network %s has no layer \"%.100s\"", r->network->name, name);
+        return yaml_fail(r->doc, node, err, "network %s has no layer \"%.100s\"", r->network->name, name);
     if (r->seen[l])
-        return yaml_fail(&r->doc, node, err, "layer %s stands here a second time", name);
+        return yaml_fail(r->doc, node, err, "layer %s stands here a second time", name);
     r->seen[l] = true;
     lfa->order[r->n_seen++] = (uint32_t)l;
     return DSE_OK;
@@ -184,17 +183,17 @@ static enum dse_status read_group(struct reader *r, const struct ynode *node, st
     static const char *const key[] = {"cut", "tiles", "layers"};
     const struct ynode *tiles = NULL, *layers = NULL, *cut = yaml_find(node, "cut");
     uint64_t n_tile = 0;
-    DSE_TRY(yaml_check_keys(&r->doc, node, "a group", key, sizeof(key) / sizeof(*key), err));
-    DSE_TRY(yaml_require(&r->doc, node, "a group", "tiles", &tiles, err));
-    DSE_TRY(yaml_require(&r->doc, node, "a group", "layers", &layers, err));
-    DSE_TRY(yaml_u64(&r->doc, tiles, "tiles", 1, SOMA_TILE_MAX, &n_tile, err));
-    DSE_TRY(yaml_is_sequence(&r->doc, layers, "layers", err));
+    DSE_TRY(yaml_check_keys(r->doc, node, "a group", key, sizeof(key) / sizeof(*key), err));
+    DSE_TRY(yaml_require(r->doc, node, "a group", "tiles", &tiles, err));
+    DSE_TRY(yaml_require(r->doc, node, "a group", "layers", &layers, err));
+    DSE_TRY(yaml_u64(r->doc, tiles, "tiles", 1, SOMA_TILE_MAX, &n_tile, err));
+    DSE_TRY(yaml_is_sequence(r->doc, layers, "layers", err));
     if (cut != NULL)
-        DSE_TRY(yaml_bool(&r->doc, cut, "cut", &lfa->dram_cut[g], err));
+        DSE_TRY(yaml_bool(r->doc, cut, "cut", &lfa->dram_cut[g], err));
     if (g == 0 && !lfa->dram_cut[0])
-        return yaml_fail(&r->doc, node, err, "the first group must have cut: true");
+        return yaml_fail(r->doc, node, err, "the first group must have cut: true");
     if (layers->n_item == 0)
-        return yaml_fail(&r->doc, layers, err, "a group without layers");
+        return yaml_fail(r->doc, layers, err, "a group without layers");
     lfa->flc[g] = r->n_seen;
     lfa->tiling[g] = (uint32_t)n_tile;
     for (size_t i = 0; i < layers->n_item; i++)
@@ -206,10 +205,10 @@ static enum dse_status read_groups(struct reader *r, struct soma_lfa *lfa, struc
 {
     const struct ynode *groups = NULL;
     uint32_t n_layer = r->network->n_layer;
-    DSE_TRY(yaml_require(&r->doc, r->doc.root, "a SoMa scheme", "groups", &groups, err));
-    DSE_TRY(yaml_is_sequence(&r->doc, groups, "groups", err));
+    DSE_TRY(yaml_require(r->doc, r->doc->root, "a SoMa scheme", "groups", &groups, err));
+    DSE_TRY(yaml_is_sequence(r->doc, groups, "groups", err));
     if (groups->n_item == 0 || groups->n_item > n_layer)
-        return yaml_fail(&r->doc, groups, err, "%zu groups; network %s can have 1 to %u", groups->n_item,
+        return yaml_fail(r->doc, groups, err, "%zu groups; network %s can have 1 to %u", groups->n_item,
                          r->network->name, n_layer);
     lfa->n_layer = n_layer;
     lfa->n_flc = (uint32_t)groups->n_item;
@@ -223,7 +222,7 @@ static enum dse_status read_groups(struct reader *r, struct soma_lfa *lfa, struc
         DSE_TRY(read_group(r, groups->item[g], lfa, g, err));
     for (uint32_t l = 0; l < n_layer; l++)
         if (!r->seen[l])
-            return yaml_fail(&r->doc, groups, err, "layer %s is in no group; every layer must be in one",
+            return yaml_fail(r->doc, groups, err, "layer %s is in no group; every layer must be in one",
                              r->network->layer[l].name);
     return DSE_OK;
 }
@@ -233,9 +232,9 @@ static enum dse_status read_position(const struct reader *r, const struct ynode 
 {
     const char *text = NULL;
     int64_t number = 0;
-    DSE_TRY(yaml_text(&r->doc, node, what, &text, err));
+    DSE_TRY(yaml_text(r->doc, node, what, &text, err));
     if (!text_parse_i64(text, &number) || number < -1 || number > SOMA_TILE_MAX)
-        return yaml_fail(&r->doc, node, err, "%s is \"%.100s\"; it must be a position from -1 to %d", what,
+        return yaml_fail(r->doc, node, err, "%s is \"%.100s\"; it must be a position from -1 to %d", what,
                          text, SOMA_TILE_MAX);
     *value = (int32_t)number;
     return DSE_OK;
@@ -245,9 +244,9 @@ static enum dse_status read_step(const struct reader *r, const struct ynode *nod
                                  struct dse_error *err)
 {
     const char *text = NULL;
-    DSE_TRY(yaml_text(&r->doc, node, "a step", &text, err));
+    DSE_TRY(yaml_text(r->doc, node, "a step", &text, err));
     if (!text_parse_i64(text, value) || *value < -SOMA_TENSOR_MAX || *value > SOMA_TENSOR_MAX)
-        return yaml_fail(&r->doc, node, err, "a step is \"%.100s\"; it must be a whole number from -%d to %d",
+        return yaml_fail(r->doc, node, err, "a step is \"%.100s\"; it must be a whole number from -%d to %d",
                          text, SOMA_TENSOR_MAX, SOMA_TENSOR_MAX);
     return DSE_OK;
 }
@@ -257,9 +256,9 @@ static enum dse_status put_tensor(struct reader *r, const struct ynode *node, ui
                                   int32_t end, struct soma_dlsa *dlsa, struct dse_error *err)
 {
     if (r->seen[id])
-        return yaml_fail(&r->doc, node, err, "tensor %u stands here a second time", (unsigned)id);
+        return yaml_fail(r->doc, node, err, "tensor %u stands here a second time", (unsigned)id);
     if (end <= start)
-        return yaml_fail(&r->doc, node, err, "the end, %d, must lie behind the start, %d", end, start);
+        return yaml_fail(r->doc, node, err, "the end, %d, must lie behind the start, %d", end, start);
     r->seen[id] = true;
     dlsa->order[dlsa->n_dram++] = id;
     dlsa->start[id] = start;
@@ -273,8 +272,8 @@ static enum dse_status read_tensor(struct reader *r, const struct ynode *node, s
     uint64_t id = 0;
     int32_t start = 0, end = 0;
     if (node->kind != YNODE_SEQUENCE || node->n_item != 3)
-        return yaml_fail(&r->doc, node, err, "dram needs [tensor, start, end] for each tensor");
-    DSE_TRY(yaml_u64(&r->doc, node->item[0], "tensor", 0, dlsa->n_tensor - 1, &id, err));
+        return yaml_fail(r->doc, node, err, "dram needs [tensor, start, end] for each tensor");
+    DSE_TRY(yaml_u64(r->doc, node->item[0], "tensor", 0, dlsa->n_tensor - 1, &id, err));
     DSE_TRY(read_position(r, node->item[1], "start", &start, err));
     DSE_TRY(read_position(r, node->item[2], "end", &end, err));
     return put_tensor(r, node, (uint32_t)id, start, end, dlsa, err);
@@ -288,10 +287,10 @@ static enum dse_status read_moved(struct reader *r, const struct ynode *node, in
     int32_t start = 0, end = 0;
     int64_t id_step = 0, position_step = 0;
     if (node->kind != YNODE_SEQUENCE || node->n_item != 5)
-        return yaml_fail(&r->doc, node, err,
+        return yaml_fail(r->doc, node, err,
                          "a run needs [tensor, start, end, step of the tensor, step of start and end] for "
                          "each tensor");
-    DSE_TRY(yaml_u64(&r->doc, node->item[0], "tensor", 0, dlsa->n_tensor - 1, &first, err));
+    DSE_TRY(yaml_u64(r->doc, node->item[0], "tensor", 0, dlsa->n_tensor - 1, &first, err));
     DSE_TRY(read_position(r, node->item[1], "start", &start, err));
     DSE_TRY(read_position(r, node->item[2], "end", &end, err));
     DSE_TRY(read_step(r, node->item[3], &id_step, err));
@@ -299,7 +298,7 @@ static enum dse_status read_moved(struct reader *r, const struct ynode *node, in
     const int64_t id = (int64_t)first + time * id_step, from = start + time * position_step,
                   to = end + time * position_step;
     if (id < 0 || id >= dlsa->n_tensor || from < -1 || to > SOMA_TILE_MAX)
-        return yaml_fail(&r->doc, node, err,
+        return yaml_fail(r->doc, node, err,
                          "time %lld this is tensor %lld from %lld to %lld; there are %u tensors, and "
                          "positions from -1 to %d",
                          (long long)time + 1, (long long)id, (long long)from, (long long)to, dlsa->n_tensor,
@@ -313,13 +312,13 @@ static enum dse_status read_run(struct reader *r, const struct ynode *node, stru
     static const char *const key[] = {"times", "of"};
     const struct ynode *times_node = NULL, *of = NULL;
     uint64_t times = 0;
-    DSE_TRY(yaml_check_keys(&r->doc, node, "a run", key, sizeof(key) / sizeof(*key), err));
-    DSE_TRY(yaml_require(&r->doc, node, "a run", "times", &times_node, err));
-    DSE_TRY(yaml_require(&r->doc, node, "a run", "of", &of, err));
-    DSE_TRY(yaml_u64(&r->doc, times_node, "times", 1, SOMA_TENSOR_MAX, &times, err));
-    DSE_TRY(yaml_is_sequence(&r->doc, of, "of", err));
+    DSE_TRY(yaml_check_keys(r->doc, node, "a run", key, sizeof(key) / sizeof(*key), err));
+    DSE_TRY(yaml_require(r->doc, node, "a run", "times", &times_node, err));
+    DSE_TRY(yaml_require(r->doc, node, "a run", "of", &of, err));
+    DSE_TRY(yaml_u64(r->doc, times_node, "times", 1, SOMA_TENSOR_MAX, &times, err));
+    DSE_TRY(yaml_is_sequence(r->doc, of, "of", err));
     if (of->n_item * times > dlsa->n_tensor) /* both are below 2^32 */
-        return yaml_fail(&r->doc, node, err, "the run has %zu tensors %llu times; there are %u", of->n_item,
+        return yaml_fail(r->doc, node, err, "the run has %zu tensors %llu times; there are %u", of->n_item,
                          (unsigned long long)times, dlsa->n_tensor);
     for (uint64_t t = 0; t < times; t++)
         for (size_t i = 0; i < of->n_item; i++)
@@ -331,12 +330,12 @@ static enum dse_status read_dlsa(struct reader *r, struct soma_dlsa *dlsa, struc
 {
     const struct ynode *tensors = NULL, *dram = NULL;
     uint64_t n_tensor = 0;
-    DSE_TRY(yaml_require(&r->doc, r->doc.root, "a SoMa scheme with dram", "tensors", &tensors, err));
-    DSE_TRY(yaml_require(&r->doc, r->doc.root, "a SoMa scheme with tensors", "dram", &dram, err));
-    DSE_TRY(yaml_u64(&r->doc, tensors, "tensors", 1, SOMA_TENSOR_MAX, &n_tensor, err));
-    DSE_TRY(yaml_is_sequence(&r->doc, dram, "dram", err));
+    DSE_TRY(yaml_require(r->doc, r->doc->root, "a SoMa scheme with dram", "tensors", &tensors, err));
+    DSE_TRY(yaml_require(r->doc, r->doc->root, "a SoMa scheme with tensors", "dram", &dram, err));
+    DSE_TRY(yaml_u64(r->doc, tensors, "tensors", 1, SOMA_TENSOR_MAX, &n_tensor, err));
+    DSE_TRY(yaml_is_sequence(r->doc, dram, "dram", err));
     if (dram->n_item > n_tensor)
-        return yaml_fail(&r->doc, dram, err, "dram has %zu tensors, more than there are (tensors: %u)",
+        return yaml_fail(r->doc, dram, err, "dram has %zu tensors, more than there are (tensors: %u)",
                          dram->n_item, (unsigned)n_tensor);
     dlsa->n_tensor = (uint32_t)n_tensor;
     dlsa->n_dram = 0;
@@ -350,7 +349,7 @@ static enum dse_status read_dlsa(struct reader *r, struct soma_dlsa *dlsa, struc
     return DSE_OK;
 }
 
-static enum dse_status read_compat(const struct yaml_doc *doc, enum soma_rules *rules, struct dse_error *err)
+enum dse_status soma_read_rules(const struct yaml_doc *doc, enum soma_rules *rules, struct dse_error *err)
 {
     const struct ynode *node = yaml_find(doc->root, "compat");
     bool compat = false;
@@ -362,16 +361,6 @@ static enum dse_status read_compat(const struct yaml_doc *doc, enum soma_rules *
     return DSE_OK;
 }
 
-enum dse_status soma_read_rules(const char *name, const char *bytes, size_t length, enum soma_rules *rules,
-                                struct dse_error *err)
-{
-    struct yaml_doc doc;
-    DSE_TRY(yaml_parse(&doc, name, bytes, length, err));
-    enum dse_status status = read_compat(&doc, rules, err);
-    yaml_doc_free(&doc);
-    return status;
-}
-
 static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struct soma_dlsa *dlsa,
                                    bool *has_dlsa, struct dse_error *err)
 {
@@ -381,19 +370,19 @@ static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struc
         "cuts",                                                /* soma_parts_read */
         "parameters",                                          /* of the network, which is read with them */
     };
-    const struct ynode *root = r->doc.root, *version = NULL, *name_node = NULL;
+    const struct ynode *root = r->doc->root, *version = NULL, *name_node = NULL;
     uint64_t number = 0;
     const char *name = NULL;
     enum soma_rules rules;
-    DSE_TRY(yaml_check_keys(&r->doc, root, "a SoMa scheme", key, sizeof(key) / sizeof(*key), err));
-    DSE_TRY(yaml_require(&r->doc, root, "a SoMa scheme", "soma", &version, err));
-    DSE_TRY(yaml_u64(&r->doc, version, "soma", 1, 1, &number, err));
-    DSE_TRY(yaml_require(&r->doc, root, "a SoMa scheme", "network", &name_node, err));
-    DSE_TRY(yaml_text(&r->doc, name_node, "network", &name, err));
+    DSE_TRY(yaml_check_keys(r->doc, root, "a SoMa scheme", key, sizeof(key) / sizeof(*key), err));
+    DSE_TRY(yaml_require(r->doc, root, "a SoMa scheme", "soma", &version, err));
+    DSE_TRY(yaml_u64(r->doc, version, "soma", 1, 1, &number, err));
+    DSE_TRY(yaml_require(r->doc, root, "a SoMa scheme", "network", &name_node, err));
+    DSE_TRY(yaml_text(r->doc, name_node, "network", &name, err));
     if (strcmp(name, r->network->name) != 0)
-        return yaml_fail(&r->doc, name_node, err, "the schedule is for network \"%.100s\", not %s", name,
+        return yaml_fail(r->doc, name_node, err, "the schedule is for network \"%.100s\", not %s", name,
                          r->network->name);
-    DSE_TRY(read_compat(&r->doc, &rules, err));
+    DSE_TRY(soma_read_rules(r->doc, &rules, err));
     for (uint32_t l = 0; l < r->network->n_layer; l++)
         if (!name_table_put(&r->name, r->network->layer[l].name, l))
             return out_of_memory(r, err);
@@ -402,18 +391,15 @@ static enum dse_status read_scheme(struct reader *r, struct soma_lfa *lfa, struc
     return *has_dlsa ? read_dlsa(r, dlsa, err) : DSE_OK;
 }
 
-enum dse_status soma_read(const char *name, const char *bytes, size_t length, const struct network *network,
-                          struct arena *arena, struct soma_lfa *lfa, struct soma_dlsa *dlsa, bool *has_dlsa,
-                          struct dse_error *err)
+enum dse_status soma_read(const struct yaml_doc *doc, const struct network *network, struct arena *arena,
+                          struct soma_lfa *lfa, struct soma_dlsa *dlsa, bool *has_dlsa, struct dse_error *err)
 {
-    struct reader r = {.network = network, .arena = arena};
+    struct reader r = {.doc = doc, .network = network, .arena = arena};
     *lfa = (struct soma_lfa){0};
     *dlsa = (struct soma_dlsa){0};
     *has_dlsa = false;
-    DSE_TRY(yaml_parse(&r.doc, name, bytes, length, err));
     name_table_init(&r.name);
     enum dse_status status = read_scheme(&r, lfa, dlsa, has_dlsa, err);
     name_table_free(&r.name);
-    yaml_doc_free(&r.doc);
     return status;
 }

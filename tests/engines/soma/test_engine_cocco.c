@@ -12,6 +12,7 @@
 #include "engines/soma/soma_engines.h"
 #include "engines/soma/task.h"
 #include "tests/support/schedule_run.h"
+#include "tests/support/soma_case.h"
 
 static const char resnet50[] = "experiments/networks/resnet50_soma.yaml",
                   tiny6[] = "tests/known/soma/tiny6.yaml";
@@ -54,8 +55,7 @@ static void test_cocco_takes_tiles_from_the_core_array(void **state)
     assert_int_equal(r.result.stop, STOP_CONVERGED);
     const struct engine_schedule *s = &r.result.schedule;
     assert_int_equal(
-        soma_read("text", s->text, s->text_length, &r.network, &r.arena, &lfa, &dlsa, &has_dlsa, &err),
-        DSE_OK);
+        soma_case_read(s->text, s->text_length, &r.network, &r.arena, &lfa, &dlsa, &has_dlsa, &err), DSE_OK);
     assert_int_equal(soma_task_prepare(&r.task, NULL, &accounting_soma,
                                        (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, &r.arena, &made, &err),
                      DSE_OK);

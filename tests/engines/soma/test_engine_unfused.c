@@ -18,6 +18,7 @@
 #include "engines/soma/task.h"
 #include "tests/support/fused_plain.h"
 #include "tests/support/schedule_run.h"
+#include "tests/support/soma_case.h"
 
 struct found {
     struct schedule_run run;
@@ -43,8 +44,8 @@ static void open_case(struct found *f, const char *network, const char *capacity
     if (soma_task_prepare(&f->run.task, NULL, compat ? &accounting_soma_compat : &accounting_soma,
                           (struct soma_core_choice){SOMA_CORE_ARRAY, 0}, &f->run.arena, &f->made,
                           &err) != DSE_OK ||
-        soma_read("text", s->text, s->text_length, &f->run.network, &f->run.arena, &f->lfa, &dlsa, &has_dlsa,
-                  &err) != DSE_OK ||
+        soma_case_read(s->text, s->text_length, &f->run.network, &f->run.arena, &f->lfa, &dlsa, &has_dlsa,
+                       &err) != DSE_OK ||
         soma_parse(&f->made.search.context, &f->lfa, &f->run.arena, &f->fused, &fault, &err) != DSE_OK ||
         has_dlsa) /* double buffering is what a text without it means */
         fail_msg("%s", err.text);

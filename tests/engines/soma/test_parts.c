@@ -112,6 +112,7 @@ static void read_bad(const char *cuts, int line, const char *why)
 {
     struct network network;
     struct soma_scheduled out;
+    struct yaml_doc doc;
     struct arena arena;
     struct dse_error err = {0};
     char text[512];
@@ -119,7 +120,9 @@ static void read_bad(const char *cuts, int line, const char *why)
     arena_init(&arena);
     assert_int_equal(network_read("experiments/networks/vgg16.yaml", &network, &err), DSE_OK);
     const struct soma_scheduled given = {&network, 1};
-    assert_int_equal(soma_parts_read("s.yaml", text, (size_t)n, &given, &arena, &out, &err), DSE_BAD_INPUT);
+    assert_int_equal(yaml_parse(&doc, "s.yaml", text, (size_t)n, &err), DSE_OK);
+    assert_int_equal(soma_parts_read(&doc, &given, &arena, &out, &err), DSE_BAD_INPUT);
+    yaml_doc_free(&doc);
     assert_int_equal(err.line, line);
     if (!strstr(err.text, why))
         fail_msg("\"%s\" is not in \"%s\"", why, err.text);

@@ -17,7 +17,11 @@ static const struct core_tile tile = {
 
 static enum dse_status read_text(const char *text, struct soma_core_choice *choice, struct dse_error *err)
 {
-    return soma_core_read("s.yaml", text, strlen(text), choice, err);
+    struct yaml_doc doc;
+    DSE_TRY(yaml_parse(&doc, "s.yaml", text, strlen(text), err));
+    const enum dse_status status = soma_core_read(&doc, choice, err);
+    yaml_doc_free(&doc);
+    return status;
 }
 
 static void test_names_are_found_and_written(void **state)

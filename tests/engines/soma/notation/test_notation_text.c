@@ -31,8 +31,16 @@ static void open_scheme(struct scheme *s)
 static enum dse_status read_text(struct scheme *s, const char *text, struct soma_lfa *lfa,
                                  struct soma_dlsa *dlsa, bool *has_dlsa)
 {
-    return soma_read("scheme.yaml", text, strlen(text), &s->c.network, &s->c.arena, lfa, dlsa, has_dlsa,
-                     &s->c.err);
+    return soma_case_read(text, strlen(text), &s->c.network, &s->c.arena, lfa, dlsa, has_dlsa, &s->c.err);
+}
+
+static enum dse_status read_rules(struct scheme *s, const char *text, enum soma_rules *rules)
+{
+    struct yaml_doc doc;
+    DSE_TRY(yaml_parse(&doc, "t", text, strlen(text), &s->c.err));
+    const enum dse_status status = soma_read_rules(&doc, rules, &s->c.err);
+    yaml_doc_free(&doc);
+    return status;
 }
 
 static void test_write_is_the_documented_form(void **state)
@@ -77,18 +85,18 @@ static void test_text_says_whose_rules_it_is_for(void **state)
     soma_write(&s.c.network, true, &s.lfa, NULL, NULL, SOMA_NAMED_MAX, &text);
     assert_non_null(strstr(text.data, "network: tiny6\ncompat: true\ngroups:\n"));
     assert_int_equal(read_text(&s, text.data, &lfa, &dlsa, &has_dlsa), DSE_OK);
-    assert_int_equal(soma_read_rules("t", text.data, text.length, &rules, &s.c.err), DSE_OK);
+    assert_int_equal(read_rules(&s, text.data, &rules), DSE_OK);
     assert_int_equal(rules, SOMA_RULES_COMPAT);
     text_clear(&text);
     soma_write(&s.c.network, false, &s.lfa, NULL, NULL, SOMA_NAMED_MAX, &text);
-    assert_int_equal(soma_read_rules("t", text.data, text.length, &rules, &s.c.err), DSE_OK);
+    assert_int_equal(read_rules(&s, text.data, &rules), DSE_OK);
     assert_int_equal(rules, SOMA_RULES_UNSAID);
     text_append(&text, "compat: false\n");
     assert_int_equal(read_text(&s, text.data, &lfa, &dlsa, &has_dlsa), DSE_OK);
-    assert_int_equal(soma_read_rules("t", text.data, text.length, &rules, &s.c.err), DSE_OK);
+    assert_int_equal(read_rules(&s, text.data, &rules), DSE_OK);
     assert_int_equal(rules, SOMA_RULES_DEFAULT);
     static const char maybe[] = "soma: 1\ncompat: maybe\n";
-    assert_int_equal(soma_read_rules("t", maybe, sizeof(maybe) - 1, &rules, &s.c.err), DSE_BAD_INPUT);
+    assert_int_equal(read_rules(&s, maybe, &rules), DSE_BAD_INPUT);
     assert_int_equal(s.c.err.line, 2);
     text_free(&text);
     soma_case_close(&s.c);
@@ -299,7 +307,7 @@ static void test_read_survives_changed_bytes(void **state)
             copy[random_below(&random, (uint32_t)text.length)] =
                 letters[random_below(&random, sizeof(letters) - 1)];
         s.c.err.text[0] = '\0';
-        if (soma_read("changed", copy, text.length, &s.c.network, &arena, &lfa, &dlsa, &has_dlsa, &s.c.err) !=
+        if (soma_case_read(copy, text.length, &s.c.network, &arena, &lfa, &dlsa, &has_dlsa, &s.c.err) !=
             DSE_OK) {
             assert_true(s.c.err.text[0] != '\0');
         } else if (soma_parse(&s.c.context, &lfa, &arena, &s.c.schedule, &s.c.fault, &s.c.err) == DSE_OK &&
