@@ -68,12 +68,13 @@ enum { N_RUN = 1 + PLUS_PARTS, N_RACE = 4, N_RACE_STREAMS = 2 };
 static const double RACE_SHARE = 2, LATER_SHARE = 3;
 
 /* Where layers must be in parts, run 0 as the rule cuts, and the others otherwise (plus_parts.h). Those that
- * begin best have a race each, and the one that is best then goes on. */
+ * begin best have a race each, and the one that is best then goes on, twice. */
 struct state {
     uint32_t n_run, at; /* `at`: the one that is searched */
     uint32_t race[N_RACE], n_race, n_raced;
-    double n_part; /* tiles and tensors of the tuned unfused network, where they may be many; else 0 */
-    double bound;  /* whatever the parts, no schedule that may be found costs less; 0: not known */
+    bool is_second; /* time of the winner */
+    double n_part;  /* tiles and tensors of the tuned unfused network, where they may be many; else 0 */
+    double bound;   /* whatever the parts, no schedule that may be found costs less; 0: not known */
     struct plus_run run[N_RUN];
 };
 
@@ -232,12 +233,18 @@ static bool is_near(const struct state *state, struct engine_context *context)
     return engine_context_best_cost(context) <= state->bound * (1 + gap);
 }
 
-/* Where several race, rounds of one by its parts. What streams has them by the thousand: it keeps its own. */
+/* Several race. What streams has parts by the thousand: it keeps its own rounds. */
+static bool has_more_rounds(const struct state *state)
+{
+    return state->n_race > 1 && state->run[state->at].task.graph.streams == 0;
+}
+
+/* Then rounds of one are by its parts. */
 static double parts_share(const struct state *state)
 {
     const struct plus_run *run = &state->run[state->at];
     const struct soma_search *search = &run->task.search;
-    if (state->n_race < 2 || search->context.graph->streams)
+    if (!has_more_rounds(state))
         return 1;
     return fmin(search->context.network->n_layer / soma_search_layers(search),
                 run->walks.n_pool > 0 ? LATER_SHARE : RACE_SHARE);
@@ -410,8 +417,14 @@ static enum dse_status step_joint(struct state *state, struct engine_context *co
     walks = &state->run[state->at].walks;
     if (walks->generation < walks->options.n_generation && !plus_walks_agree(walks))
         return begin_generation(state, context, err);
+    DSE_TRY(plus_walks_finish(walks, context, err));
+    if (has_more_rounds(state) && !state->is_second && !is_near(state, context)) {
+        state->is_second = true;
+        plus_walks_again(walks);
+        return begin_generation(state, context, err);
+    }
     *stop = STOP_CONVERGED;
-    return plus_walks_finish(walks, context, err);
+    return DSE_OK;
 }
 
 static enum dse_status plus_step(void *memory, struct engine_context *context, enum engine_stop *stop,

@@ -83,11 +83,12 @@ static const struct soma_starts_hooks hooks = {.step = advance, .rounds = rounds
 static struct random_stream stream_of(const struct plus_walks *w, const struct engine_task *task, uint32_t i,
                                       uint32_t use)
 {
-    return soma_start_stream(task->seed, task->key, i, FIRST_USE + N_USE * w->generation + use);
+    return soma_start_stream(task->seed, task->key, i,
+                             FIRST_USE + N_USE * (w->n_before + w->generation) + use);
 }
 
-/* In the race each seed in turn with each temperature; later each of the best found, in the last generation
- * only the best. */
+/* In the race each seed in turn with each temperature, in a second one those behind them; later each of the
+ * best found, in the last generation only the best. */
 static enum dse_status begin_walk(struct plus_walks *w, uint32_t i, const struct soma_lfa *const *seed,
                                   uint32_t n_seed, double share, const struct engine_task *task,
                                   struct dse_error *err)
@@ -95,6 +96,7 @@ static enum dse_status begin_walk(struct plus_walks *w, uint32_t i, const struct
     struct plus_walk *walk = &w->walk[i];
     struct plus_options options = w->options.walk;
     uint32_t n_from = !seed && w->generation + 1 < w->options.n_generation ? w->n_pool : 1;
+    uint32_t first = w->n_before > 0 ? w->n_room / N_RACE_HEAT : 0;
     const struct plus_found *from = &w->pool[i % n_from];
     options.n_round = (uint64_t)(share * (double)options.n_round / (seed ? RACE : 1));
     if (seed) {
@@ -105,9 +107,9 @@ static enum dse_status begin_walk(struct plus_walks *w, uint32_t i, const struct
         options.n_donor = w->options.n_start + w->n_guest;
     }
     arena_reset(&walk->arena);
-    DSE_TRY(plus_search_new(&w->task->search, &options, seed ? seed[i / N_RACE_HEAT % n_seed] : &from->lfa,
-                            seed ? NULL : from->lead, stream_of(w, task, i, 0), &walk->arena, &walk->search,
-                            err));
+    DSE_TRY(plus_search_new(
+        &w->task->search, &options, seed ? seed[(first + i / N_RACE_HEAT) % n_seed] : &from->lfa,
+        seed ? NULL : from->lead, stream_of(w, task, i, 0), &walk->arena, &walk->search, err));
     walk->first = plus_search_cost(walk->search);
     return DSE_OK;
 }
@@ -282,6 +284,12 @@ enum dse_status plus_walks_finish(struct plus_walks *w, struct engine_context *c
     double cost;
     return w->n_pool == 0 ? DSE_OK
                           : plus_walks_polish(w, &w->pool[0].lfa, w->pool[0].lead, 1, 0, context, &cost, err);
+}
+
+void plus_walks_again(struct plus_walks *w)
+{
+    w->n_before = w->generation;
+    w->generation = w->n_pool = 0;
 }
 
 bool plus_walks_agree(const struct plus_walks *w)

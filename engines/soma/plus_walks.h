@@ -32,7 +32,8 @@ struct plus_walks {
     struct soma_starts starts;
     struct plus_walk *walk; /* (n_room) */
     uint32_t n_room, n_walk, generation;
-    uint32_t *rank; /* (n_room) walks of the last generation, cheapest first */
+    uint32_t n_before; /* generations of the first race, where this is a second */
+    uint32_t *rank;    /* (n_room) walks of the last generation, cheapest first */
     /* (n_start + PLUS_GUEST) where walks take stretches over from: the best of the generation before, and
      * behind them n_guest points that others have found */
     struct plus_point *donor;
@@ -70,6 +71,10 @@ DSE_MUST_CHECK enum dse_status plus_walks_end(struct plus_walks *w, double share
 /* The same for the best of all, behind the last generation. */
 DSE_MUST_CHECK enum dse_status plus_walks_finish(struct plus_walks *w, struct engine_context *context,
                                                  struct dse_error *err);
+
+/* The next generation is a second race, from other seeds where there are, with random streams of its own.
+ * What was found is forgotten, the guests stay. */
+void plus_walks_again(struct plus_walks *w);
 
 /* Whether most walks of the race have come to the same cost, though they began apart: further ones will
  * hardly find another. */
