@@ -114,15 +114,24 @@ void optimal_tile_words(const struct optimal_model *model, uint32_t t, uint64_t 
 {
     const struct lattice *lattice = &model->lattice;
     const struct tensor *tensor = &model->problem->tensor[t];
-    for (uint32_t i = 0; i < lattice->n; i++)
-        words[i] = 1;
+    uint32_t alone = 0; /* dimensions with a rank of their own: words grow with them */
+    for (uint32_t r = 0; r < tensor->n_rank; r++)
+        if (tensor->rank[r].n_term == 1 && tensor->rank[r].term[0].coefficient == 1)
+            alone |= 1u << tensor->rank[r].term[0].dim;
+    words[0] = 1;
+    for (uint32_t a = 0; a < lattice->n_axis; a++) {
+        const struct lattice_axis *axis = &lattice->axis[a];
+        const uint64_t prime = alone >> axis->dim & 1u ? axis->prime : 1;
+        for (uint32_t i = axis->stride; i < axis->stride * (axis->count + 1); i++)
+            words[i] = words[i - axis->stride] * prime;
+    }
     for (uint32_t r = 0; r < tensor->n_rank; r++) {
-        const struct projection_term *term = tensor->rank[r].term;
-        const bool sum = tensor->rank[r].n_term > 1;
-        const uint32_t *a = lattice->extent[term[0].dim], *b = lattice->extent[term[sum].dim];
-        const uint64_t step_a = term[0].coefficient, step_b = sum ? term[1].coefficient : 0;
-        for (uint32_t i = 0; i < lattice->n; i++)
-            words[i] *= 1 + step_a * (a[i] - 1u) + step_b * (b[i] - 1u);
+        const struct tensor_rank *rank = &tensor->rank[r];
+        const struct projection_term *one = &rank->term[0], *other = &rank->term[rank->n_term - 1];
+        const uint32_t *a = lattice->extent[one->dim], *b = lattice->extent[other->dim];
+        const uint64_t step = rank->n_term > 1 ? other->coefficient : 0;
+        for (uint32_t i = 0; !(alone >> one->dim & 1u) && i < lattice->n; i++)
+            words[i] *= 1 + (uint64_t)one->coefficient * (a[i] - 1u) + step * (b[i] - 1u);
     }
 }
 
@@ -152,9 +161,15 @@ enum dse_status optimal_fits(struct optimal_model *model, uint32_t l, uint8_t ke
         extents = arena_alloc_unset(model->arena, 1, sizeof *extents);
     }
     DSE_TRY(arena_check(model->arena, "the tiles that fit a level", err));
-    const bool all = usable == ARCH_UNLIMITED && least <= 0;
+    const uint64_t *kept[PROBLEM_TENSOR_MAX];
+    uint32_t n_kept = 0;
+    for (uint32_t t = 0; t < model->problem->n_tensor && (usable != ARCH_UNLIMITED || least > 0); t++)
+        if ((uint32_t)keep >> t & 1u)
+            kept[n_kept++] = model->tile_words[t];
     for (uint32_t node = 0; node < lattice->n; node++) {
-        const uint64_t words = all ? 0 : kept_words(model, keep, node);
+        uint64_t words = 0;
+        for (uint32_t k = 0; k < n_kept; k++)
+            words += kept[k][node];
         fits[node] = words <= usable && (double)words >= least;
     }
     for (uint32_t d = 0; model->constraints && d < lattice->n_dim; d++) {

@@ -251,13 +251,15 @@ double optimal_least_event(const struct optimal_model *model, const struct optim
 {
     const struct optimal_event *event = &model->event[e];
     double count[PROBLEM_DIM_MAX];
+    struct optimal_toll toll;
+    optimal_toll_new(model, spread, price, e, 0, 0, false, &toll);
+    if (toll.n == 0)
+        return 0;
     for (uint32_t d = 0; d < model->problem->n_dim; d++) {
         count[d] = model->problem->bound[d];
         for (uint32_t l = event->from + 1; l < model->arch->n_level; l++)
             count[d] /= spread->factor[l][d];
     }
-    struct optimal_toll toll;
-    optimal_toll_new(model, spread, price, e, 0, 0, false, &toll);
     return toll_price(&toll,
                       optimal_covered_words(model->problem, event->tensor, count, spread->span[event->from]));
 }

@@ -1,4 +1,5 @@
-/* What tiles and factors are allowed, by hand: C[m,n] += A[m,k] B[k,n] with 4 x 4 x 4 iterations. */
+/* What tiles and factors are allowed, by hand: C[m,n] += A[m,k] B[k,n] with 4 x 4 x 4 iterations. Words of
+ * tiles, of random problems, by problem_tile_words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 
 #include "engines/optimal/optimal_limits.h"
+#include "tests/engines/optimal/optimal_case.h"
 #include "tests/engines/small_cases.h"
 
 enum { M, N, K };
@@ -138,6 +140,29 @@ static void test_a_block_has_its_registers(void **state)
     arena_free(&bench.arena);
 }
 
+static void test_words_of_tiles(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 50; i++) {
+        struct bench bench;
+        struct dse_error err;
+        arena_init(&bench.arena);
+        optimal_case(i, 48, &bench.problem, &bench.arch);
+        assert_int_equal(
+            optimal_model_new(&bench.problem, &bench.arch, NULL, &bench.arena, &bench.model, &err), DSE_OK);
+        const struct lattice *lattice = &bench.model.lattice;
+        for (uint32_t node = 0; node < lattice->n; node++) {
+            uint32_t extent[PROBLEM_DIM_MAX];
+            for (uint32_t d = 0; d < lattice->n_dim; d++)
+                extent[d] = lattice->extent[d][node];
+            for (uint32_t t = 0; t < bench.problem.n_tensor; t++)
+                assert_int_equal(bench.model.tile_words[t][node],
+                                 problem_tile_words(&bench.problem, t, extent));
+        }
+        arena_free(&bench.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_extents_are_products_of_allowed_factors),
         cmocka_unit_test(test_banks_are_shared),
         cmocka_unit_test(test_a_block_has_its_registers),
+        cmocka_unit_test(test_words_of_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
