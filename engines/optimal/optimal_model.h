@@ -95,9 +95,11 @@ struct optimal_spread {
     uint32_t factor[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX]; /* (n_level, n_dim) */
     uint32_t span[ARCH_LEVEL_MAX][PROBLEM_DIM_MAX];   /* (n_level, n_dim) product with those further in */
     const struct lattice *tiles;                      /* set by optimal_sweep_run */
-    /* (n_event, nodes) what those cost that are not of the window tensor, by the price of that run; NULL: not
-     * known */
-    double *const *close;
+    /* (n_event, nodes) what events cost, by the price of that run; NULL: not known. Those of the window
+     * tensor, too, unless `half` is NULL, as it depends on the level; where `match` (n_level, nodes) says so
+     * they cost `half`, that of half their words, if they are not direct */
+    double *const *close, *const *half;
+    uint8_t *const *match;
     const struct optimal_place *place[ARCH_LEVEL_MAX]; /* (n_level) NULL: hops count 0 */
     double used[ARCH_LEVEL_MAX];                       /* instances of a level in use */
     double groups[ARCH_LEVEL_MAX][PROBLEM_TENSOR_MAX]; /* least number of different tiles below a level */

@@ -47,9 +47,13 @@ static double close_all(const struct optimal_model *model, const struct optimal_
     double sum = 0;
     for (uint32_t left = mask & 0xffffu; left; left &= left - 1) {
         const uint32_t e = (uint32_t)__builtin_ctz(left);
-        sum += spread->close && (int)model->event[e].tensor != model->window
-                   ? spread->close[e][node]
-                   : optimal_close_price(model, spread, price, e, l, node, mask >> (OPTIMAL_DIRECT + e) & 1u);
+        const bool direct = mask >> (OPTIMAL_DIRECT + e) & 1u;
+        if (spread->close && (int)model->event[e].tensor != model->window)
+            sum += spread->close[e][node];
+        else if (spread->close && spread->half)
+            sum += !direct && spread->match[l][node] ? spread->half[e][node] : spread->close[e][node];
+        else
+            sum += optimal_close_price(model, spread, price, e, l, node, direct);
     }
     return sum;
 }

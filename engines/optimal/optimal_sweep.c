@@ -476,6 +476,8 @@ enum dse_status optimal_sweep_run(struct optimal_sweep *sweep, const struct opti
     sweep->spread = *spread;
     sweep->spread.tiles = &sweep->tiles;
     sweep->spread.close = sweep->close;
+    sweep->spread.half = optimal_is_diagonal(model, spread, UINT32_MAX) ? NULL : sweep->half;
+    sweep->spread.match = sweep->match;
     sweep->price = price;
     lattice_divide(&model->lattice, spread->span[n_level - 1], &sweep->tiles);
     optimal_events_begin(sweep);
