@@ -15,27 +15,24 @@ What is wrong raises dse.Error with the sentence that the program would print. A
 The library is looked for as DSE_LIBRARY says, else beside this file, in the build folder of the source tree, in the installation that this
 file belongs to, and where the system has its libraries.
 """
+import _thread
+import contextlib
 import ctypes
-import importlib
 import os
+import signal
 import subprocess
 import sys
 import threading
 from array import array
 
-
-def _optional(name):
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
-
-
-numpy, pandas = _optional("numpy"), _optional("pandas")
+numpy = pandas = None
+with contextlib.suppress(ImportError):
+    import numpy
+with contextlib.suppress(ImportError):
+    import pandas
 __all__ = ["Cancelled", "Error", "Flag", "Found", "Layer", "Machine", "Network", "Result", "machine", "metrics", "network", "sweep", "version"]
 
-_TEXT = 2048  # DSE_TEXT_MAX of dse.h
-_CANCELLED = 6
+_TEXT, _CANCELLED = 2048, 6  # DSE_TEXT_MAX and DSE_CODE_CANCELLED of dse.h
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -89,8 +86,8 @@ _FUNCTIONS = """version:s metric:szppp machine_open:Espzp machine_free:vp networ
 
 def _load():
     asked = os.environ.get("DSE_LIBRARY")
-    places = [asked] if asked else [os.path.join(_HERE, *where) for where in (
-        ("libdse.so",), ("..", "build", "libdse.so"), ("..", "..", "..", "lib", "libdse.so"))]
+    known = (("libdse.so",), ("..", "build", "libdse.so"), ("..", "..", "..", "lib", "libdse.so"))
+    places = [asked] if asked else [os.path.join(_HERE, *where) for where in known]
     there = [place for place in places if os.path.exists(place)]
     path = os.path.abspath(there[0]) if there else asked or "libdse.so.0"
     try:
@@ -450,28 +447,38 @@ _SIZE_TEXT, _byref, _int32_of, _evaluate = _SIZE(_TEXT), ctypes.byref, ctypes.c_
 # ---- searches
 
 def _run(work, cancel=None):
-    """Do work(flag) in a thread, so that Ctrl-C arrives here, sets the flag and is raised once the search has ended."""
-    flag, problem, ended = (cancel or Flag())._value, [], threading.Event()
+    """Do work(flag) in a thread, so that Ctrl-C arrives here, sets the flag and is raised once the search has ended. The handler raises nothing, as
+    Python loses an exception that comes while it removes an object or is in a lock of threading's. Other handlers' are raised at once."""
+    flag, problem, interrupts, ended = (cancel or Flag())._value, [], [], _thread.allocate_lock()
+    old = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT)
 
     def target():
         try:
             work(flag)
-        except BaseException as error:  # handed to the caller
-            problem.append(error)
-        ended.set()
+        except BaseException as error:  # handed to the caller, who needs none where he has interrupted
+            if not interrupts:
+                problem.append(error)
+        ended.release()
 
-    thread = threading.Thread(target=target, daemon=True)
+    def interrupt(number, _frame):
+        flag.value = 1
+        interrupts.append(number)
+
+    ended.acquire()
     try:
-        thread.start()
-        while not ended.wait(0.1):  # without an end, a signal that comes just before the wait would be seen behind it only
+        if old is signal.default_int_handler:
+            signal.signal(signal.SIGINT, interrupt)
+        _thread.start_new_thread(target, ())
+        while not ended.acquire(timeout=0.1):  # without an end, a signal that another thread has got would be seen behind it only
             pass
     except BaseException:
         flag.value = 1
-        if thread.ident:
-            ended.wait()
         raise
-    if problem:
-        raise problem[0]
+    finally:
+        if old is signal.default_int_handler:
+            signal.signal(signal.SIGINT, old)
+    if interrupts or problem:
+        raise problem.pop() if problem else KeyboardInterrupt
 
 
 class Found:
@@ -491,9 +498,7 @@ class Found:
     def __getitem__(self, name):
         return self.fields[name]
 
-    @property
-    def text(self):
-        return self.fields.get("mapping")
+    text = property(lambda self: self.fields.get("mapping"))
 
     @property
     def layer(self):
@@ -580,21 +585,15 @@ def sweep(specification, output=None, set=None, jobs=None):
         sys.path.append(_HERE)
     import dse_results
     out = os.fspath(output) if output is not None else os.path.splitext(os.path.basename(specification))[0] + ".h5"
-    command = [_program(), "run", os.fspath(specification), "-o", out] + (["-j", str(jobs)] if jobs else [])
+    beside = [os.path.join(os.path.dirname(_path), *folders, "dse") for folders in ((), ("..", "bin"))]  # the library; else that of the path
+    command = [next(filter(os.path.isfile, beside), "dse"), "run", os.fspath(specification), "-o", out] + (["-j", str(jobs)] if jobs else [])
     command += [word for key, value in (set or {}).items() for word in ("--set", f"{key}={value}")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             _, said = process.communicate()
         except BaseException:  # the terminal tells the program as well, a notebook does not
-            process.terminate()
-            process.wait()
+            process.terminate()  # the end of `with` waits for it
             raise
     if process.returncode not in (0, 1):  # 1: some points have failed
         raise Error(said.strip() or f"{command[0]} ended with exit code {process.returncode}")
     return dse_results.tidy(out)
-
-
-def _program():
-    """The program beside the library, or that of the path."""
-    places = [os.path.join(os.path.dirname(_path), *folders, "dse") for folders in ((), ("..", "bin"))]
-    return next(filter(os.path.isfile, places), "dse")

@@ -212,20 +212,23 @@ class Processes(unittest.TestCase):
     def test_ctrl_c_ends_a_search(self):
         """KeyboardInterrupt, though the search would take hours."""
         source = """
-            import dse
+            import dse, signal
             layer = dse.machine("simba").layer("resnet50", "conv1")
             print("ready", flush=True)
             try:
                 layer.map(engine="random", options={"search_size": 10 ** 12})
             except KeyboardInterrupt:
-                print("interrupted", layer.price(layer.draw(1)[0]) > 0)"""
+                print("interrupted", layer.price(layer.draw(1)[0]) > 0, signal.getsignal(signal.SIGINT) is signal.default_int_handler)"""
         with subprocess.Popen([sys.executable, "-B", "-c", textwrap.dedent(source)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "plotting")}) as process:
             self.assertEqual(process.stdout.readline(), "ready\n")
             time.sleep(0.2)  # into the search
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        self.assertEqual((out, process.returncode), ("interrupted True\n", 0), err)
+            try:
+                out, err = process.communicate(timeout=60)
+            finally:
+                process.kill()  # which does nothing to one that has ended
+        self.assertEqual((out, process.returncode), ("interrupted True True\n", 0), err)
 
 
 if __name__ == "__main__":
