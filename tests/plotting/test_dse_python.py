@@ -213,6 +213,7 @@ class Processes(unittest.TestCase):
         """KeyboardInterrupt, though the search would take hours."""
         source = """
             import dse, signal
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
             layer = dse.machine("simba").layer("resnet50", "conv1")
             print("ready", flush=True)
             try:
