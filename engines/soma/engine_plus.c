@@ -72,9 +72,8 @@ static const double RACE_SHARE = 2, LATER_SHARE = 3;
 struct state {
     uint32_t n_run, at; /* `at`: the one that is searched */
     uint32_t race[N_RACE], n_race, n_raced;
-    bool is_second; /* time of the winner */
-    double n_part;  /* tiles and tensors of the tuned unfused network, where they may be many; else 0 */
-    double bound;   /* whatever the parts, no schedule that may be found costs less; 0: not known */
+    double n_part; /* tiles and tensors of the tuned unfused network, where they may be many; else 0 */
+    double bound;  /* whatever the parts, no schedule that may be found costs less; 0: not known */
     struct plus_run run[N_RUN];
 };
 
@@ -418,8 +417,7 @@ static enum dse_status step_joint(struct state *state, struct engine_context *co
     if (walks->generation < walks->options.n_generation && !plus_walks_agree(walks))
         return begin_generation(state, context, err);
     DSE_TRY(plus_walks_finish(walks, context, err));
-    if (has_more_rounds(state) && !state->is_second && !is_near(state, context)) {
-        state->is_second = true;
+    if (has_more_rounds(state) && walks->n_before == 0 && !is_near(state, context)) {
         plus_walks_again(walks);
         return begin_generation(state, context, err);
     }

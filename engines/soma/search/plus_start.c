@@ -71,7 +71,7 @@ static enum dse_status make_fit(const struct soma_search *search, const struct s
 }
 
 /* Whether many layers are tried at once. Layers that fit nearly always fit with fewer of them, too, and parts
- * of layers are by the thousand. */
+ * of layers are by the thousand. Nothing is cut by compat rules, so no group must end on the way. */
 static bool may_gallop(const struct soma_search *search)
 {
     return search->context.network->n_cut > 0;
