@@ -69,9 +69,11 @@ ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
 
-# CFLAGS and LDFLAGS are the user's; the rest is ours. All objects may go into libdse.so, which shows the names of dse.h alone: with
-# hidden names -fPIC makes the same instructions as without (compared for the whole cost model).
-DSE_CFLAGS = -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp -fPIC -fvisibility=hidden $(OPT) $(CFLAGS)
+# All objects may go into libdse.so. With hidden names -fPIC makes the same instructions as without (compared for the whole cost model);
+# in the other variants the tests share a library, libtest.so, which has to show its names.
+VISIBILITY := $(if $(filter release,$(VARIANT)),-fvisibility=hidden,-fno-semantic-interposition)
+# CFLAGS and LDFLAGS are the user's; the rest is ours.
+DSE_CFLAGS = -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp -fPIC $(VISIBILITY) $(OPT) $(CFLAGS)
 DSE_CPPFLAGS = -I. -I$(OUT)/generated $(PKG_CFLAGS) $(CPPFLAGS)
 COMPILE = $(CC) $(DSE_CPPFLAGS) $(DSE_CFLAGS) $(WARNINGS)
 LINK = $(CC) $(DSE_CFLAGS) -Wl,--as-needed $(LDFLAGS)
@@ -381,21 +383,32 @@ $(PROGRAM): $(OBJ)/dse/main.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-# Of the archive only what the functions of dse.h need.
+# Of the archive only what the functions of dse.h need; it shows the names of dse.h alone.
 $(SHARED).$(SOVERSION): $(filter $(OBJ)/dse/library/%,$(LIB_OBJ)) $(LIBRARY)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -shared -Wl,-soname,$(notdir $@) -o $@ $^ $(LIBS)
+	$(Q)echo '{ global: dse_*; local: *; };' >$(OUT)/dse.map
+	$(Q)$(LINK) -shared -Wl,-soname,$(notdir $@) -Wl,--version-script,$(OUT)/dse.map -o $@ $^ $(LIBS)
 
 $(SHARED): $(SHARED).$(SOVERSION)
 	$(Q)ln -sf $(notdir $<) $@
 
-$(TEST_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
+# Tests of the variants that make large programs share a library: with address sanitizer a program of its own takes 43 MB, and there are
+# hundreds. test_no_memory has one: its requests for memory go through the test, which lets them fail.
+$(OUT)/libtest.so: $(LIB_OBJ) $(OUT)/library-list
+	$(call say,LD,$@)
+	$(Q)$(LINK) -shared -o $@ $(LIB_OBJ) $(LIBS)
+
+TEST_NO_MEMORY := $(OUT)/tests/dse/command/test_no_memory
+SHARING_BIN := $(if $(filter-out release,$(VARIANT)),$(filter-out $(TEST_NO_MEMORY),$(TEST_BIN)))
+$(SHARING_BIN): $(OUT)/libtest.so
+$(filter-out $(SHARING_BIN),$(TEST_BIN)): $(LIBRARY)
+$(SHARING_BIN): LINK += -Wl,-rpath,"\$$ORIGIN/$$(realpath -m --relative-to $(@D) $(OUT))"
+$(TEST_NO_MEMORY): LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
+$(TEST_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka -ljansson
-
-# Our own requests for memory go through the test, which lets them fail.
-$(OUT)/tests/dse/command/test_no_memory: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 $(BENCH_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
 	$(call say,LD,$@)
