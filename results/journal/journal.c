@@ -38,6 +38,7 @@ static void let_go(struct journal *journal)
     (void)table_close(journal->layer_fd);
     (void)table_close(journal->csv_fd);
     lock_release(journal->lock);
+    pthread_mutex_destroy(&journal->syncing);
     text_free(&journal->point);
     text_free(&journal->layers);
     free(journal);
@@ -55,6 +56,7 @@ enum dse_status journal_open(const char *out, const struct result_schema *schema
     journal->schema = schema;
     journal->csv_fd = journal->layer_fd = -1;
     journal->sync_s = options.sync_s;
+    pthread_mutex_init(&journal->syncing, NULL); /* always 0 without attributes */
     text_init(&journal->point);
     text_init(&journal->layers);
     enum dse_status status = open_parts(journal, out, &options, err);
@@ -285,7 +287,8 @@ static enum dse_status sync_both(struct journal *journal, struct dse_error *err)
     return why.status;
 }
 
-enum dse_status journal_sync_now(struct journal *journal, struct dse_error *err)
+/* Under the lock. */
+static enum dse_status sync_locked(struct journal *journal, struct dse_error *err)
 {
     if (atomic_load(&journal->broken))
         return fail_broken(journal, err);
@@ -294,14 +297,28 @@ enum dse_status journal_sync_now(struct journal *journal, struct dse_error *err)
     return status;
 }
 
+enum dse_status journal_sync_now(struct journal *journal, struct dse_error *err)
+{
+    pthread_mutex_lock(&journal->syncing);
+    enum dse_status status = sync_locked(journal, err);
+    pthread_mutex_unlock(&journal->syncing);
+    return status;
+}
+
 enum dse_status journal_sync(struct journal *journal, struct dse_error *err)
 {
+    enum dse_status status = DSE_OK;
     double now_s = clock_wall_s();
     if (now_s - journal->touched_s >= LOCK_TOUCH_S) {
         lock_touch(journal->lock);
         journal->touched_s = now_s;
     }
-    return now_s - journal->synced_s < journal->sync_s ? DSE_OK : journal_sync_now(journal, err);
+    if (pthread_mutex_trylock(&journal->syncing) != 0)
+        return DSE_OK; /* another thread is at it */
+    if (now_s - journal->synced_s >= journal->sync_s)
+        status = sync_locked(journal, err);
+    pthread_mutex_unlock(&journal->syncing);
+    return status;
 }
 
 enum dse_status journal_finish(struct journal *journal, struct dse_error *err)

@@ -118,7 +118,7 @@ DSE_MUST_CHECK enum dse_status journal_flush(struct journal *journal, struct dse
 DSE_MUST_CHECK enum dse_status journal_sync(struct journal *journal, struct dse_error *err);
 
 /* The same at once, without the lock's touch: before something is built from the rows that must not outlive
- * them. */
+ * them. Waits for a sync of another thread. */
 DSE_MUST_CHECK enum dse_status journal_sync_now(struct journal *journal, struct dse_error *err);
 
 /* Flush, sync, close and release the lock; NULL is fine. DSE_IO: what was not flushed before is lost. */

@@ -2,6 +2,7 @@
 #ifndef RESULTS_JOURNAL_JOURNAL_PARTS_H
 #define RESULTS_JOURNAL_JOURNAL_PARTS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "results/journal/journal.h"
@@ -16,12 +17,14 @@ struct journal {
     int csv_fd, layer_fd; /* -1: not open */
     struct lock *lock;
     double sync_s;
-    double flushed_s, synced_s, touched_s; /* when: clock_wall_s */
-    atomic_bool breaking;                  /* a write or a sync failed; who sets it writes `why`, */
-    struct dse_error why;                  /* why, */
-    atomic_bool broken;                    /* and then this: nothing is taken any more */
-    atomic_bool unsynced;                  /* something has been written since the last sync */
-    size_t n;                              /* points, those that wait included */
+    double flushed_s, touched_s; /* when: clock_wall_s */
+    pthread_mutex_t syncing;     /* held from before a sync to its end, and for */
+    double synced_s;             /* when the last one ended */
+    atomic_bool breaking;        /* a write or a sync failed; who sets it writes `why`, */
+    struct dse_error why;        /* why, */
+    atomic_bool broken;          /* and then this: nothing is taken any more */
+    atomic_bool unsynced;        /* something has been written since the last sync */
+    size_t n;                    /* points, those that wait included */
     size_t n_waiting;
     uint64_t csv_byte, layer_byte;    /* with the kernel */
     struct text_buffer point, layers; /* waiting */

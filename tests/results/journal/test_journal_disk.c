@@ -1,10 +1,12 @@
 /* Disks that are full: a limit on the size of files stands for them (EFBIG instead of ENOSPC), at many
- * sizes.
+ * sizes. And a disk that is slow: the program's fdatasync is the one below.
  * Tests: journal.c. */
 #include "tests/results/journal_place.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -122,6 +124,55 @@ static void test_journal_writes_in_blocks(void **state)
     assert_int_equal(journal_finish(NULL, &err), DSE_OK);
 }
 
+static struct {
+    atomic_bool slow, begun;
+    atomic_int n_ended;
+} disk;
+
+/* In place of libc's. */
+int fdatasync(int fd)
+{
+    const struct timespec while_waiting = {0, 50 * 1000 * 1000};
+    if (atomic_load(&disk.slow)) {
+        atomic_store(&disk.begun, true);
+        nanosleep(&while_waiting, NULL);
+        atomic_fetch_add(&disk.n_ended, 1);
+    }
+    return fsync(fd);
+}
+
+static void *sync_in_thread(void *journal)
+{
+    return journal_sync(journal, NULL) == DSE_OK ? NULL : journal;
+}
+
+/* What another thread has begun to sync is not on the disk before that has ended: the rows of a cube wait. */
+static void test_journal_sync_now_waits_for_another_thread(void **state)
+{
+    (void)state;
+    struct place place;
+    struct journal *journal;
+    struct dse_error err;
+    pthread_t thread;
+    void *failed;
+    make_place(&place);
+    assert_int_equal(journal_open(place.out, &sample_schema, (struct journal_options){0}, &journal, &err),
+                     DSE_OK);
+    assert_int_equal(append_cells(journal, 0, 1, &err), DSE_OK);
+    assert_int_equal(journal_flush(journal, &err), DSE_OK);
+    atomic_store(&disk.slow, true);
+    assert_int_equal(pthread_create(&thread, NULL, sync_in_thread, journal), 0);
+    while (!atomic_load(&disk.begun))
+        sched_yield();
+    assert_int_equal(journal_sync_now(journal, &err), DSE_OK);
+    assert_int_equal(atomic_load(&disk.n_ended), 2); /* both files */
+    assert_int_equal(pthread_join(thread, &failed), 0);
+    assert_null(failed);
+    atomic_store(&disk.slow, false);
+    assert_int_equal(journal_finish(journal, &err), DSE_OK);
+    remove_place(&place);
+}
+
 static void test_journal_paths_that_cannot_be_written_are_named(void **state)
 {
     (void)state;
@@ -152,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_journal_full_disk_keeps_whole_points_and_resumes),
         cmocka_unit_test(test_journal_writes_in_blocks),
+        cmocka_unit_test(test_journal_sync_now_waits_for_another_thread),
         cmocka_unit_test(test_journal_paths_that_cannot_be_written_are_named),
     };
     place_in_memory();
