@@ -78,6 +78,18 @@ uint64_t hash_end(struct hash_state *state)
     return hash;
 }
 
+struct hash_128 hash_end_128(struct hash_state *state)
+{
+    XXH128_hash_t hash = {0, 0};
+    if (state->xxh)
+        hash = XXH3_128bits_digest(state->xxh); /* fed as for 64 bits */
+    else if (!state->failed)
+        hash = XXH3_128bits(state->byte, state->n_byte);
+    XXH3_freeState(state->xxh);
+    state->xxh = NULL;
+    return (struct hash_128){hash.low64, hash.high64};
+}
+
 uint64_t hash_of_bytes(const void *bytes, size_t length)
 {
     return XXH3_64bits(bytes, length);

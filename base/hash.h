@@ -27,6 +27,12 @@ void hash_double(struct hash_state *state, double value);
 /* The hash of all that was fed, or 0 when memory ran out on the way; frees the state. */
 uint64_t hash_end(struct hash_state *state);
 
+/* The 128-bit hash instead, where it stands for all that was fed and is compared with nothing else. */
+struct hash_128 {
+    uint64_t low, high;
+};
+struct hash_128 hash_end_128(struct hash_state *state);
+
 /* One-shot hash of a byte string. */
 uint64_t hash_of_bytes(const void *bytes, size_t length);
 

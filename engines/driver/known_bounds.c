@@ -8,13 +8,13 @@
 enum { N_LOCK = 64, GROUP = 4, PER_COPY = 512, LIST_BYTE = 32 };
 
 struct place {
-    struct known_key key;
+    struct hash_128 key;
     double bound; /* 0: empty; below 0: its opposite is exact */
 };
 
 /* A mapping or a list. */
 struct copy {
-    struct known_key key;
+    struct hash_128 key;
     void *data; /* (byte) owned; NULL: empty */
     size_t byte;
 };
@@ -70,16 +70,21 @@ void known_bounds_free(struct known_bounds *known)
     free(known);
 }
 
-/* The place of the key, locked: its own, else an empty one, else that of another. */
-static struct place *lock_place(struct known_bounds *known, struct known_key key, pthread_mutex_t **lock)
+static bool is_same(struct hash_128 a, struct hash_128 b)
 {
-    const uint64_t group = key.hash & (known->n_group - 1);
+    return a.low == b.low && a.high == b.high;
+}
+
+/* The place of the key, locked: its own, else an empty one, else that of another. */
+static struct place *lock_place(struct known_bounds *known, struct hash_128 key, pthread_mutex_t **lock)
+{
+    const uint64_t group = key.low & (known->n_group - 1);
     struct place *place = &known->place[group * GROUP];
-    struct place *found = &place[key.check % GROUP];
+    struct place *found = &place[key.high % GROUP];
     *lock = &known->lock[group % N_LOCK];
     pthread_mutex_lock(*lock);
     for (int i = 0; i < GROUP && place[i].bound != 0; i++)
-        if (place[i].key.hash == key.hash && place[i].key.check == key.check)
+        if (is_same(place[i].key, key))
             return &place[i];
     for (int i = 0; i < GROUP; i++)
         if (place[i].bound == 0)
@@ -87,12 +92,12 @@ static struct place *lock_place(struct known_bounds *known, struct known_key key
     return found;
 }
 
-static double bound_at(const struct place *place, struct known_key key)
+static double bound_at(const struct place *place, struct hash_128 key)
 {
-    return place->key.hash == key.hash && place->key.check == key.check ? place->bound : 0;
+    return is_same(place->key, key) ? place->bound : 0;
 }
 
-struct known_bound known_bounds_get(struct known_bounds *known, struct known_key key)
+struct known_bound known_bounds_get(struct known_bounds *known, struct hash_128 key)
 {
     pthread_mutex_t *lock;
     const double bound = bound_at(lock_place(known, key, &lock), key);
@@ -100,7 +105,7 @@ struct known_bound known_bounds_get(struct known_bounds *known, struct known_key
     return (struct known_bound){bound < 0 ? -bound : bound, bound < 0};
 }
 
-void known_bounds_raise(struct known_bounds *known, struct known_key key, struct known_bound bound)
+void known_bounds_raise(struct known_bounds *known, struct hash_128 key, struct known_bound bound)
 {
     pthread_mutex_t *lock;
     struct place *place = lock_place(known, key, &lock);
@@ -112,26 +117,26 @@ void known_bounds_raise(struct known_bounds *known, struct known_key key, struct
 
 /* ---------------------------------------- copies */
 
-static bool is_of(const struct copy *copy, struct known_key key)
+static bool is_of(const struct copy *copy, struct hash_128 key)
 {
-    return copy->data && copy->key.hash == key.hash && copy->key.check == key.check;
+    return copy->data && is_same(copy->key, key);
 }
 
 /* The key's place: its own, else an empty one, else that of another. */
-static struct copy *copy_at(const struct known_bounds *known, struct copy *all, struct known_key key)
+static struct copy *copy_at(const struct known_bounds *known, struct copy *all, struct hash_128 key)
 {
-    struct copy *copy = &all[key.hash % (known->n_copy / GROUP) * GROUP];
+    struct copy *copy = &all[key.low % (known->n_copy / GROUP) * GROUP];
     for (int i = 0; i < GROUP; i++)
         if (is_of(&copy[i], key))
             return &copy[i];
     for (int i = 0; i < GROUP; i++)
         if (!copy[i].data)
             return &copy[i];
-    return &copy[key.check % GROUP];
+    return &copy[key.high % GROUP];
 }
 
 /* False without memory. */
-static bool keep(struct copy *copy, struct known_key key, const void *data, size_t byte)
+static bool keep(struct copy *copy, struct hash_128 key, const void *data, size_t byte)
 {
     void *room = realloc(copy->data, byte);
     if (!room)
@@ -141,7 +146,7 @@ static bool keep(struct copy *copy, struct known_key key, const void *data, size
     return true;
 }
 
-bool known_mappings_get(struct known_bounds *known, struct known_key key, struct known_mapping *found)
+bool known_mappings_get(struct known_bounds *known, struct hash_128 key, struct known_mapping *found)
 {
     if (!known)
         return false;
@@ -154,7 +159,7 @@ bool known_mappings_get(struct known_bounds *known, struct known_key key, struct
     return is;
 }
 
-void known_mappings_keep(struct known_bounds *known, struct known_key key, const struct known_mapping *found)
+void known_mappings_keep(struct known_bounds *known, struct hash_128 key, const struct known_mapping *found)
 {
     if (!known)
         return;
@@ -165,7 +170,7 @@ void known_mappings_keep(struct known_bounds *known, struct known_key key, const
     pthread_mutex_unlock(&known->lock[0]);
 }
 
-void *known_lists_get(struct known_bounds *known, struct known_key key, size_t *byte)
+void *known_lists_get(struct known_bounds *known, struct hash_128 key, size_t *byte)
 {
     void *list = NULL;
     *byte = 0;
@@ -181,7 +186,7 @@ void *known_lists_get(struct known_bounds *known, struct known_key key, size_t *
     return list;
 }
 
-void known_lists_keep(struct known_bounds *known, struct known_key key, const void *list, size_t byte)
+void known_lists_keep(struct known_bounds *known, struct hash_128 key, const void *list, size_t byte)
 {
     pthread_mutex_lock(&known->lock[0]);
     struct copy *copy = copy_at(known, known->list, key);

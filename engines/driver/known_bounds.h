@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 #include "costmodel/model/mapping.h"
 
@@ -15,14 +16,10 @@ struct known_bounds;
 
 enum { KNOWN_BOUNDS_MAX = 1 << 19 }; /* of a run: 12 MB */
 
-/* What is bounded: two hashes of all that the bound depends on, with different beginnings. */
-struct known_key {
-    uint64_t hash, check;
-};
-
 /* A place for `most` bounds, a power of two from 4096 on (24 bytes each, taken as they come), and to 512 of
  * these for a mapping (a kB or two) and a list (32 bytes for each bound, of all lists together); what comes
- * later takes the place of others. Release with known_bounds_free (NULL is fine). DSE_NO_MEMORY. */
+ * later takes the place of others. Keys are hashes of all that what is kept depends on. Release with
+ * known_bounds_free (NULL is fine). DSE_NO_MEMORY. */
 DSE_MUST_CHECK enum dse_status known_bounds_new(uint32_t most, struct known_bounds **known,
                                                 struct dse_error *err);
 void known_bounds_free(struct known_bounds *known);
@@ -32,10 +29,10 @@ struct known_bound {
     double bound;
     bool exact;
 };
-struct known_bound known_bounds_get(struct known_bounds *known, struct known_key key);
+struct known_bound known_bounds_get(struct known_bounds *known, struct hash_128 key);
 
 /* It is `bound` at least, which is above 0, or exactly that. */
-void known_bounds_raise(struct known_bounds *known, struct known_key key, struct known_bound bound);
+void known_bounds_raise(struct known_bounds *known, struct hash_128 key, struct known_bound bound);
 
 /* What a part of a search has come to. */
 struct known_mapping {
@@ -45,16 +42,16 @@ struct known_mapping {
 };
 
 /* Is it known? Levels of `found` beyond the mapping's are left alone. Of a `known` of NULL nothing is. */
-bool known_mappings_get(struct known_bounds *known, struct known_key key, struct known_mapping *found);
+bool known_mappings_get(struct known_bounds *known, struct hash_128 key, struct known_mapping *found);
 
 /* Keep a copy, if there is memory for it. */
-void known_mappings_keep(struct known_bounds *known, struct known_key key, const struct known_mapping *found);
+void known_mappings_keep(struct known_bounds *known, struct hash_128 key, const struct known_mapping *found);
 
 /* A list, as its bytes: a copy, which the caller frees, and how many there are. NULL: it is not known, or
  * there is no memory. */
-void *known_lists_get(struct known_bounds *known, struct known_key key, size_t *byte);
+void *known_lists_get(struct known_bounds *known, struct hash_128 key, size_t *byte);
 
 /* Keep a copy, if there is room for it. */
-void known_lists_keep(struct known_bounds *known, struct known_key key, const void *list, size_t byte);
+void known_lists_keep(struct known_bounds *known, struct hash_128 key, const void *list, size_t byte);
 
 #endif

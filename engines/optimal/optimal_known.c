@@ -53,26 +53,20 @@ static void hash_place(struct hash_state *hash, const struct optimal_place *plac
 }
 
 /* The sweep of the spread at hand by price number i. */
-static struct known_key key_of(const struct optimal_search *state, uint32_t i)
+static struct hash_128 key_of(const struct optimal_search *state, uint32_t i)
 {
     const struct optimal_model *model = &state->model;
-    uint64_t half[2];
-    for (uint64_t k = 0; k < 2; k++) {
-        struct hash_state hash;
-        hash_begin(&hash);
-        hash_u64(&hash, k);
-        hash_u64(&hash, state->known_as);
-        hash_u64(&hash, state->choice);
-        hash_u64(&hash, i == 0 ? 0 : 1 + state->price[i].words + 3 * (uint64_t)state->price[i].level);
-        for (uint32_t l = 0; l < model->arch->n_level; l++) {
-            hash_bytes(&hash, state->spread.factor[l],
-                       model->problem->n_dim * sizeof state->spread.factor[l][0]);
-            if (i == 0)
-                hash_place(&hash, state->spread.place[l], model->problem->n_tensor);
-        }
-        half[k] = hash_end(&hash);
+    struct hash_state hash;
+    hash_begin(&hash);
+    hash_u64(&hash, state->known_as);
+    hash_u64(&hash, state->choice);
+    hash_u64(&hash, i == 0 ? 0 : 1 + state->price[i].words + 3 * (uint64_t)state->price[i].level);
+    for (uint32_t l = 0; l < model->arch->n_level; l++) {
+        hash_bytes(&hash, state->spread.factor[l], model->problem->n_dim * sizeof state->spread.factor[l][0]);
+        if (i == 0)
+            hash_place(&hash, state->spread.place[l], model->problem->n_tensor);
     }
-    return (struct known_key){half[0], half[1]};
+    return hash_end_128(&hash);
 }
 
 bool optimal_known_beaten(const struct optimal_search *state)

@@ -16,20 +16,15 @@
 
 enum { LIST_MOST = 1 << 14 };
 
-static struct known_key key_of(const struct optimal_search *state, uint64_t machine)
+static struct hash_128 key_of(const struct optimal_search *state, uint64_t machine)
 {
     const struct objective *objective = optimal_objective(state);
-    uint64_t half[2];
-    for (uint64_t k = 0; k < 2; k++) {
-        struct hash_state hash;
-        hash_begin(&hash);
-        hash_u64(&hash, k);
-        hash_u64(&hash, machine);
-        hash_double(&hash, objective->energy_exponent);
-        hash_double(&hash, objective->delay_exponent);
-        half[k] = hash_end(&hash);
-    }
-    return (struct known_key){half[0], half[1]};
+    struct hash_state hash;
+    hash_begin(&hash);
+    hash_u64(&hash, machine);
+    hash_double(&hash, objective->energy_exponent);
+    hash_double(&hash, objective->delay_exponent);
+    return hash_end_128(&hash);
 }
 
 /* What a list of this search is of. */

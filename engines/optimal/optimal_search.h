@@ -59,7 +59,7 @@ struct optimal_start {
     struct price_memo memo;
     struct descent descent;
     struct priced_mapping now;
-    struct known_key key;       /* of what the shared descents come to */
+    struct hash_128 key;        /* of what the shared descents come to */
     struct known_mapping found; /* so far; no levels: none */
 };
 

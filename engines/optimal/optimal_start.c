@@ -31,8 +31,7 @@ void optimal_start_begin(struct optimal_search *state, uint64_t n_descent, uint6
     hash_u64(&hash, space);
     hash_double(&hash, objective->energy_exponent);
     hash_double(&hash, objective->delay_exponent);
-    start->key.hash = hash_end(&hash);
-    start->key.check = start->key.hash ^ state->known_as;
+    start->key = hash_end_128(&hash);
 }
 
 /* What a mapping would cost if no bandwidth were limited. */

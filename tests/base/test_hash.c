@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <xxhash.h>
+
 #include "base/hash.h"
 
 static uint64_t of_texts(const char *first, const char *second)
@@ -30,6 +32,38 @@ static void test_hash_is_xxh3(void **state)
 {
     (void)state;
     assert_true(hash_of_bytes("", 0) == UINT64_C(0x2D06800538D394C2));
+}
+
+/* The same of XXH3_128bits. */
+static void test_hash_of_128_bits_is_xxh3(void **state)
+{
+    (void)state;
+    struct hash_state hash;
+    hash_begin(&hash);
+    const struct hash_128 of_nothing = hash_end_128(&hash);
+    assert_true(of_nothing.low == UINT64_C(0x6001C324468D497F));
+    assert_true(of_nothing.high == UINT64_C(0x99AA06D3014798D8));
+}
+
+/* Kept or streamed. */
+static void test_hash_of_128_bits_of_any_length(void **state)
+{
+    (void)state;
+    static unsigned char bytes[2 * HASH_KEPT_MAX];
+    for (size_t n = HASH_KEPT_MAX - 2; n <= sizeof bytes; n += HASH_KEPT_MAX / 2 - 1) {
+        struct hash_state whole, parts;
+        hash_begin(&whole);
+        hash_bytes(&whole, bytes, n);
+        hash_begin(&parts);
+        for (size_t at = 0; at < n; at++)
+            hash_bytes(&parts, bytes + at, 1);
+        const struct hash_128 a = hash_end_128(&whole), b = hash_end_128(&parts);
+        assert_true(a.low == b.low && a.high == b.high);
+        assert_null(whole.xxh);
+        assert_null(parts.xxh);
+        const XXH128_hash_t c = XXH3_128bits(bytes, n);
+        assert_true(a.low == c.low64 && a.high == c.high64);
+    }
 }
 
 static void test_hash_in_parts_equals_one_shot(void **state)
@@ -97,6 +131,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hash_is_xxh3),
+        cmocka_unit_test(test_hash_of_128_bits_is_xxh3),
+        cmocka_unit_test(test_hash_of_128_bits_of_any_length),
         cmocka_unit_test(test_hash_in_parts_equals_one_shot),
         cmocka_unit_test(test_hash_of_any_length_equals_one_shot),
         cmocka_unit_test(test_hash_text_keeps_boundaries),

@@ -11,9 +11,9 @@
 
 #include "engines/driver/known_bounds.h"
 
-static struct known_key key_of(uint64_t i)
+static struct hash_128 key_of(uint64_t i)
 {
-    return (struct known_key){i * 0x9e3779b97f4a7c15u, i * 0xc2b2ae3d27d4eb4fu};
+    return (struct hash_128){i * 0x9e3779b97f4a7c15u, i * 0xc2b2ae3d27d4eb4fu};
 }
 
 static void test_the_highest_is_found(void **state)
@@ -31,7 +31,7 @@ static void test_the_highest_is_found(void **state)
     known_bounds_raise(known, key_of(1), (struct known_bound){6, true});
     known_bounds_raise(known, key_of(1), (struct known_bound){7, false});
     assert_true(known_bounds_get(known, key_of(1)).bound == 6 && known_bounds_get(known, key_of(1)).exact);
-    const struct known_key half = {key_of(1).hash, key_of(2).check}; /* found by the same hash */
+    const struct hash_128 half = {key_of(1).low, key_of(2).high}; /* found by the same hash */
     assert_true(known_bounds_get(known, half).bound == 0);
     known_bounds_free(known);
     known_bounds_free(NULL);
@@ -81,7 +81,7 @@ static void test_mappings_are_kept(void **state)
         n_wrong += known_mappings_get(known, key_of(i / 2), &found) && found.n_evaluation != i / 2;
     }
     for (uint64_t i = 0; i < N; i++) {
-        const struct known_key half = {key_of(i).hash, key_of(i + 1).check};
+        const struct hash_128 half = {key_of(i).low, key_of(i + 1).high};
         n_wrong += known_mappings_get(known, half, &found);
         if (!known_mappings_get(known, key_of(i), &found))
             continue;
