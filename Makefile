@@ -383,11 +383,12 @@ $(PROGRAM): $(OBJ)/dse/main.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-# Of the archive only what the functions of dse.h need; it shows the names of dse.h alone.
+# Of the archive only what the functions of dse.h need, and hidden; of the other objects the names of dse.h.
 $(SHARED).$(SOVERSION): $(filter $(OBJ)/dse/library/%,$(LIB_OBJ)) $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)echo '{ global: dse_*; local: *; };' >$(OUT)/dse.map
-	$(Q)$(LINK) -shared -Wl,-soname,$(notdir $@) -Wl,--version-script,$(OUT)/dse.map -o $@ $^ $(LIBS)
+	$(Q)$(LINK) -shared -Wl,-soname,$(notdir $@) -Wl,--version-script,$(OUT)/dse.map \
+	    -Wl,--exclude-libs,$(notdir $(LIBRARY)) -o $@ $^ $(LIBS)
 
 $(SHARED): $(SHARED).$(SOVERSION)
 	$(Q)ln -sf $(notdir $<) $@
