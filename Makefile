@@ -122,6 +122,7 @@ SHARED := $(dir $(PROGRAM))libdse.so
 endif
 LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(if $(filter costmodel,$(FOLDERS)),$(OBJ)/generated/onnx.pb-c.o)
 SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(OBJ)/%.o)
+SUPPORT := $(if $(SUPPORT_OBJ),$(OUT)/libsupport.a)
 TEST_BIN := $(TEST_C:%.c=$(OUT)/%)
 BENCH_BIN := $(BENCH_C:%.c=$(OUT)/%)
 FUZZ_BIN := $(FUZZ_C:%.c=$(OUT)/%)
@@ -335,7 +336,7 @@ $(OUT)/flags: FORCE
 	@$(call stamp,'$(CC) $(DSE_CPPFLAGS) $(DSE_CFLAGS)')
 
 $(OUT)/library-list: FORCE
-	@$(call stamp,$(LIB_OBJ))
+	@$(call stamp,$(LIB_OBJ) $(SUPPORT_OBJ))
 
 # What results say about the program that made them: #include "build_info.h".
 $(OUT)/generated/build_info.h: FORCE
@@ -379,6 +380,12 @@ $(LIBRARY): $(LIB_OBJ) $(OUT)/library-list
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $(LIB_OBJ)
 
+# Of these a program has only what it uses, so that the tests of a part of the tree need no other floor.
+$(OUT)/libsupport.a: $(SUPPORT_OBJ) $(OUT)/library-list
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $(SUPPORT_OBJ)
+
 $(PROGRAM): $(OBJ)/dse/main.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
@@ -406,17 +413,17 @@ $(filter-out $(SHARING_BIN),$(TEST_BIN)): $(LIBRARY)
 $(SHARING_BIN): LINK += -Wl,-rpath,"\$$ORIGIN/$$(realpath -m --relative-to $(@D) $(OUT))"
 $(TEST_NO_MEMORY): LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
-$(TEST_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ)
+$(TEST_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) -lcmocka -ljansson
 
-$(BENCH_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
+$(BENCH_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT) $(LIBRARY)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(FUZZ_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT_OBJ) $(LIBRARY)
+$(FUZZ_BIN): $(OUT)/tests/%: $(OBJ)/tests/%.o $(SUPPORT) $(LIBRARY)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)

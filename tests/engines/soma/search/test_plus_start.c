@@ -65,24 +65,38 @@ static struct soma_price start(struct start_case *c, const struct network *netwo
     return price;
 }
 
-/* Groups are the same whether layers are tried many at once or one by one, and so is the price. Not `same`:
- * one by one is 1 % cheaper at most. */
 struct both {
-    bool same;
+    bool same; /* the groups, and then the price */
     struct soma_price price;
 };
 
+static uint32_t end_of(const struct soma_lfa *lfa, uint32_t g)
+{
+    return g + 1 < lfa->n_flc ? lfa->flc[g + 1] : lfa->n_layer;
+}
+
+/* Layers that fit mostly fit with fewer of them, and then groups are the same whether layers are tried many
+ * at once or one by one. If not, the first group that differs has more layers, or as many with fewer tiles:
+ * so far as all fit with a tiling number many at once go there, too, and by induction over the layers of the
+ * group they never have more tiles than one by one. */
 static struct both start_both(struct start_case *c)
 {
     struct network plain = c->cut;
     struct soma_lfa fast, slow;
+    uint32_t g = 0;
     plain.n_cut = 0;
     const struct soma_price one = start(c, &plain, &slow);
     struct both both = {.price = start(c, &c->cut, &fast)};
-    both.same = fast.n_flc == slow.n_flc && memcmp(fast.flc, slow.flc, fast.n_flc * sizeof *fast.flc) == 0 &&
-                memcmp(fast.tiling, slow.tiling, fast.n_flc * sizeof *fast.tiling) == 0;
-    assert_true(both.price.cost <= 1.01 * one.cost);
-    assert_true(!both.same || both.price.cost == one.cost);
+    while (g < fast.n_flc && g < slow.n_flc && fast.flc[g] == slow.flc[g] && fast.tiling[g] == slow.tiling[g])
+        g++;
+    both.same = g == fast.n_flc && g == slow.n_flc && isfinite(one.cost) == isfinite(both.price.cost);
+    if (both.same) {
+        assert_true(both.price.cost == one.cost);
+    } else if (isfinite(one.cost) && isfinite(both.price.cost)) {
+        g -= g > 0 && (g == fast.n_flc || fast.flc[g] != slow.flc[g]); /* it is where that one ends */
+        assert_true(end_of(&fast, g) > end_of(&slow, g) ||
+                    (end_of(&fast, g) == end_of(&slow, g) && fast.tiling[g] < slow.tiling[g]));
+    }
     return both;
 }
 
@@ -109,14 +123,13 @@ static void test_parts_of_alexnet_start_as_layer_by_layer(void **state)
     close_case(&c);
 }
 
-/* In one of them layers fit with one more though not without it, so there they get fewer tiles: 45 cycles,
- * not 44. */
 static void test_random_parts_start_as_layer_by_layer(void **state)
 {
     (void)state;
     struct random_stream stream = random_stream_make(5, 3, RANDOM_TEST);
     struct start_case c;
     uint32_t n_cut = 0, n_fit = 0, n_same = 0;
+    static const double most = 0.98; /* 0.996 of 20,000 are */
     open_case(&c, "tests/known/soma/tiny6.yaml");
     for (uint32_t i = 0; i < N_NETWORK; i++) {
         struct text_buffer text;
@@ -135,7 +148,7 @@ static void test_random_parts_start_as_layer_by_layer(void **state)
         network_free(&network);
     }
     assert_true(n_cut > N_NETWORK / 2 && n_fit > N_NETWORK / 2);
-    assert_true(n_same >= N_NETWORK - 1);
+    assert_true(n_same > most * N_NETWORK);
     close_case(&c);
 }
 
