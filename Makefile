@@ -400,7 +400,7 @@ $(SHARED).$(SOVERSION): $(filter $(OBJ)/dse/library/%,$(LIB_OBJ)) $(LIBRARY)
 $(SHARED): $(SHARED).$(SOVERSION)
 	$(Q)ln -sf $(notdir $<) $@
 
-# Tests of the variants that make large programs share a library: with address sanitizer a program of its own takes 43 MB, and there are
+# Tests of the variants that make large programs share a library: with address sanitizer a program of its own takes up to 43 MB, and there are
 # hundreds. test_no_memory has one: its requests for memory go through the test, which lets them fail.
 $(OUT)/libtest.so: $(LIB_OBJ) $(OUT)/library-list
 	$(call say,LD,$@)
