@@ -4,9 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-
 #include <xxhash.h>
+#include <cmocka.h>
 
 #include "base/hash.h"
 
