@@ -133,8 +133,10 @@ static void draw_growth(struct drawer *d, uint32_t a)
         p = from_to(d, 1, h);
         q = from_to(d, 1, w);
         begin(d, "crop", c, c, p, q);
-        if (random_below(d->stream, 2) == 0)
-            text_append(d->text, ", offset: [%u, %u]", from_to(d, 0, h - p), from_to(d, 0, w - q));
+        if (random_below(d->stream, 2) == 0) {
+            const uint32_t column = from_to(d, 0, w - q), row = from_to(d, 0, h - p);
+            text_append(d->text, ", offset: [%u, %u]", row, column);
+        }
     }
     end(d, a, b);
 }
@@ -199,7 +201,8 @@ void soma_random_network(struct random_stream *stream, struct text_buffer *text)
 {
     struct drawer d = {.stream = stream, .text = text, .n_node = 1};
     uint32_t n = from_to(&d, 2, N_NODE_MAX), tries = 0;
-    d.node[0] = (struct node){from_to(&d, 1, 4), from_to(&d, 1, EXTENT_MAX), from_to(&d, 1, EXTENT_MAX)};
+    const uint32_t k = from_to(&d, 1, 4), h = from_to(&d, 1, EXTENT_MAX), w = from_to(&d, 1, EXTENT_MAX);
+    d.node[0] = (struct node){k, h, w};
     text_append(text, "network: random\ninput: {C: %u, H: %u, W: %u}\nlayers:\n", d.node[0].k, d.node[0].h,
                 d.node[0].w);
     while (d.n_node < n && tries++ < 100) {

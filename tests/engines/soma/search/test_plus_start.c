@@ -66,7 +66,7 @@ static struct soma_price start(struct start_case *c, const struct network *netwo
 }
 
 struct both {
-    bool same; /* the groups, and then the price */
+    bool same; /* the groups, and then the price; else one by one is 1 % cheaper at most */
     struct soma_price price;
 };
 
@@ -90,6 +90,7 @@ static struct both start_both(struct start_case *c)
     while (g < fast.n_flc && g < slow.n_flc && fast.flc[g] == slow.flc[g] && fast.tiling[g] == slow.tiling[g])
         g++;
     both.same = g == fast.n_flc && g == slow.n_flc && isfinite(one.cost) == isfinite(both.price.cost);
+    assert_true(both.price.cost <= 1.01 * one.cost);
     if (both.same) {
         assert_true(both.price.cost == one.cost);
     } else if (isfinite(one.cost) && isfinite(both.price.cost)) {
@@ -123,13 +124,14 @@ static void test_parts_of_alexnet_start_as_layer_by_layer(void **state)
     close_case(&c);
 }
 
+/* In one of them layers fit with one more though not without it, so there they get fewer tiles: 45 cycles,
+ * not 44. */
 static void test_random_parts_start_as_layer_by_layer(void **state)
 {
     (void)state;
     struct random_stream stream = random_stream_make(5, 3, RANDOM_TEST);
     struct start_case c;
     uint32_t n_cut = 0, n_fit = 0, n_same = 0;
-    static const double most = 0.98; /* 0.996 of 20,000 are */
     open_case(&c, "tests/known/soma/tiny6.yaml");
     for (uint32_t i = 0; i < N_NETWORK; i++) {
         struct text_buffer text;
@@ -140,7 +142,8 @@ static void test_random_parts_start_as_layer_by_layer(void **state)
         text_free(&text);
         arena_reset(&c.arena);
         soma_random_cut(&stream, &network, &c.arena, &c.cut);
-        set_machine(&c, 1 + random_below(&stream, 4), 64u << random_below(&stream, 8));
+        const uint64_t byte = 64u << random_below(&stream, 8);
+        set_machine(&c, 1 + random_below(&stream, 4), byte);
         const struct both both = start_both(&c);
         n_same += both.same;
         n_cut += c.cut.n_cut > 0;
@@ -148,7 +151,7 @@ static void test_random_parts_start_as_layer_by_layer(void **state)
         network_free(&network);
     }
     assert_true(n_cut > N_NETWORK / 2 && n_fit > N_NETWORK / 2);
-    assert_true(n_same > most * N_NETWORK);
+    assert_true(n_same >= N_NETWORK - 1);
     close_case(&c);
 }
 
